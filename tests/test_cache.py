@@ -256,7 +256,8 @@ def test_a_project_goes_to_one_process_unless_it_is_too_large(tmp_path: Path) ->
     assert sorted(path for chunk in chunks for path in chunk) == sorted(path for path, _ in todo)
 
 
-def test_modules_that_are_let_go_are_opened_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("modules", [0, 1])
+def test_modules_that_are_let_go_are_opened_again(project: Path, monkeypatch: pytest.MonkeyPatch, modules: int) -> None:
     for number in range(4):
         _write(project / f"train_{number}.py", TRAIN)
     settings = Settings()
@@ -265,7 +266,7 @@ def test_modules_that_are_let_go_are_opened_again(project: Path, monkeypatch: py
     starts: list[int] = []
     start = Session.start
     monkeypatch.setattr(session, "MAX_KEPT", len(TRAIN))
-    monkeypatch.setattr(session, "MIN_FILES", 1)
+    monkeypatch.setattr(session, "ROOM", modules * len(TRAIN))
     monkeypatch.setattr(Session, "start", lambda self, *args: starts.append(1) or start(self, *args))
     assert lint_found(found, settings, "shown") == at_ease
     assert len(starts) > 3

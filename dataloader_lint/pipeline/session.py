@@ -14,12 +14,12 @@ from dataloader_lint.semantics.project.kept_modules import Kept
 from dataloader_lint.semantics.project.project import Inferred, Project
 from dataloader_lint.settings import Settings
 
-# Initial limit, in characters, of all modules that a session caches; trees and facts take about 50 times as much, 1.2
-# GB in all. If few files exceed it, the limit is raised, as reopening costs more than the memory: 2,600 files of one
-# repository need 20,000,000 characters. With all of them cached they take a third of the time, and 15 % more memory
-# than with a third of the limit: freed memory seldom returns to the system.
-MAX_KEPT = 25_000_000
-MIN_FILES = 200
+# Characters of all modules that a session caches, but for those that one file leads to: a file goes on with all that it
+# has opened. With what is inferred of them, modules take some 50 bytes for each character.
+MAX_KEPT = 9_000_000
+# How many of these stay when there are more: those of the modules that were used last. What was inferred of them goes,
+# as it refers to the others.
+ROOM = 5_000_000
 # Characters that may stay cached when the next file belongs to another project, which needs none of them. Freeing trees
 # takes a sixth of the time that it took to parse and evaluate them.
 MAX_LEFT = 3_000_000
@@ -50,8 +50,6 @@ class Session(ProjectFacts):
         self._turn = _Turn(None)
         self._inferred: dict[int, Inferred] = {}  # of each module, while another session has its turn
         self._frees_modules = True
-        self._limit = MAX_KEPT
-        self._files = 0  # since modules were last freed
         self._root = ""  # of the last file's project, or of the project around it
         self.forget()
 
@@ -104,19 +102,16 @@ class Session(ProjectFacts):
         self.forget()
 
     def _free_modules_if_full(self, path: str) -> None:
-        """Frees all modules if there are too many of them; the next files reopen what they need."""
+        """Frees modules if there are too many of them; the next files reopen what they need."""
         root = self.project.root_of(os.path.dirname(path))
-        is_full = self.project.kept > self._limit
-        if is_full or (self.project.kept > MAX_LEFT and _are_disjoint(root, self._root)):
-            if is_full and self._files < MIN_FILES:
-                self._limit *= 2
-            self._files = 0
-            self.project.forget_modules()
+        is_elsewhere = self.project.kept > MAX_LEFT and _are_disjoint(root, self._root)
+        if is_elsewhere or self.project.kept > MAX_KEPT:
+            self.project.forget_modules(0 if is_elsewhere else ROOM)
             self.start(self.project, self._settings)
-            gc.collect()  # trees and their facts refer to each other
+            gc.collect()  # frames and values refer to each other
         if not _is_inside(root, self._root):  # nested projects use its modules in turn
             self._root = root
-        self._files += 1
+        self.project.begin_file()
 
     def is_reached_from_loaders(self, path: str, text: str, about: frozenset[str]) -> bool:
         """True if loaders reach what a file with the given text defines about some subjects.
@@ -155,6 +150,9 @@ class Session(ProjectFacts):
         Raises UnreadableError if the text is not Python.
         """
         self._begin(os.path.abspath(path))
+        return File(self, self.project.module_for(path, text), settings or Settings())
+
+
 class _Turn:
     """Which of the sessions that share modules may use them; `is_over` once something may be wrong with these."""
 
@@ -163,9 +161,6 @@ class _Turn:
     def __init__(self, holder: Session | None) -> None:
         self.holder = holder
         self.is_over = False
-
-
-        return File(self, self.project.module_for(path, text), settings or Settings())
 
 
 def _are_disjoint(root: str, other: str) -> bool:

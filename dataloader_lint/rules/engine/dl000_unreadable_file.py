@@ -6,7 +6,9 @@ Reports a file or directory that the linter was asked to check and could not:
 - it may not be read
 - its bytes are not in the encoding that it declares, or it holds NUL bytes
 - it is not Python
-- it is longer than 1,500,000 characters, nested deeper than LibCST can parse, or takes more than a minute of CPU time
+- it is longer than 1,500,000 characters, has more than 160,000 lines and operators, or is nested deeper than LibCST can
+  parse
+- it takes more than 20 seconds of CPU time; the findings of the rules that came to an end stay
 - it has a class with more than 200 base classes: what the others do is unknown
 
 There is one such finding per file, at the first error if there is one. All other files are linted as usual.

@@ -46,32 +46,32 @@ class Project:
         self._earlier = kept
         self._modules: dict[str, ModuleFacts | None] = {}
         self._kept = 0
+        self._file = 0  # a clock: how often work on a file began
+        self._last_use: dict[str, int] = {}  # of each module, by that clock
         self._at_hand: tuple[str, str] | None = None  # the file that is being linted, and its text
         self.answers = answers or Answers((), Gate(), Dependencies())
         self.answers.at_hand = self._overlaid_text
 
-    def forget_modules(self) -> None:
-        """Close all modules; what the folders and files are has not changed."""
-        self._modules.clear()
-        self._kept = 0
-        self._at_hand = None
+    def forget_modules(self, room: int = 0) -> None:
+        """Close all modules but those of so many characters that were used last, and forget what was inferred of them.
 
-    @property
-    def kept(self) -> int:
-        """How many characters the open modules have."""
-        return self._kept
-
-    def module_for(self, path: str, text: str) -> ModuleFacts:
-        """The facts of the file that is being linted, whose text may differ from what stands on the disk.
-
-        Raises UnreadableError where the text is not Python.
+        What the folders and files are has not changed.
         """
-        full = os.path.abspath(path)
-        known = self._modules.get(full)
-        if known is not None and known.tree.text == text:
-            return known  # what has been worked out about other modules holds on to its scopes
-        facts = self._modules[full] = self._facts(full, text)
-        return facts
+        known, self._modules = self._modules, {}
+        self._kept = 0
+        for path in sorted(known, key=lambda path: -self._last_use.get(path, 0)):
+            module = known[path]
+            if module is None:
+                continue
+            if self._kept + len(module.tree.text) <= room:
+                module.tree.forget()
+                self._modules[path] = module
+                self._kept += len(module.tree.text)
+            else:
+                self._last_use.pop(path, None)
+                if self._earlier is None:  # else a later session may take it
+                    module.tree.take_apart()
+        self._at_hand = None
 
     def beside(self) -> Project:
         """A project with the same modules, for another text of one of them.
@@ -97,6 +97,24 @@ class Project:
         """Work on a file begins: what was used earlier is older from now on."""
         self._file += 1
 
+    @property
+    def kept(self) -> int:
+        """How many characters the open modules have."""
+        return self._kept
+
+    def module_for(self, path: str, text: str) -> ModuleFacts:
+        """The facts of the file that is being linted, whose text may differ from what stands on the disk.
+
+        Raises UnreadableError where the text is not Python.
+        """
+        full = os.path.abspath(path)
+        known = self._modules.get(full)
+        if known is not None and known.tree.text == text:
+            return known  # what has been worked out about other modules holds on to its scopes
+        self._last_use[full] = self._file
+        facts = self._modules[full] = self._facts(full, text)
+        return facts
+
     def overlay(self, path: str, text: str) -> None:
         """From now on a file has this text, whatever there is on the disk, until another file is at hand.
 
@@ -110,6 +128,7 @@ class Project:
     def _open(self, asker: str, path: str) -> ModuleFacts | None:
         """The facts of another file, to which those of the file `asker` lead; None if it cannot be read or parsed."""
         self.answers.ask(asker, OPENED, path)
+        self._last_use[path] = self._file
         if path not in self._modules:
             self._modules[path] = None  # while it is being opened, and for good if it cannot be
             try:

@@ -58,12 +58,27 @@ class Source:
     """A file of the project as text. What follows from the text is worked out when it is first asked for.
 
     `makes_loaders` is True if it may define a Dataset or make a loader, were it through a function of another file.
+    `same` has each word of the files of a project once, as most stand in many of them.
     """
 
-    __slots__ = ("_called", "_calls", "_mentioned", "_outline", "_parts", "_using", "_words", "makes_loaders", "path")
+    __slots__ = (
+        "_called",
+        "_calls",
+        "_mentioned",
+        "_outline",
+        "_parts",
+        "_same",
+        "_using",
+        "_words",
+        "makes_loaders",
+        "path",
+    )
 
-    def __init__(self, path: str, parts: TextParts, *, makes_loaders: bool) -> None:
+    def __init__(
+        self, path: str, parts: TextParts, *, makes_loaders: bool, same: dict[bytes, bytes] | None = None
+    ) -> None:
         self.path = path
+        self._same = {} if same is None else same
         self.makes_loaders = makes_loaders
         self._parts = parts
         self._called: dict[str, frozenset[bytes]] = {}
@@ -98,7 +113,8 @@ class Source:
     def words(self) -> frozenset[bytes]:
         """All words in it, those in strings and comments among them."""
         if self._words is None:
-            self._words = frozenset(self._part("words", lambda text: b" ".join(set(words_of(text)))).split())
+            words = self._part("words", lambda text: b" ".join(set(words_of(text)))).split()
+            self._words = frozenset(map(self._same.setdefault, words, words))
         return self._words
 
     @property
@@ -109,7 +125,8 @@ class Source:
         """
         if self._calls is None:
             lines = (line.partition(b" ") for line in self._part("calls", _calls).split(b"\n"))
-            self._calls = [(name, frozenset(called.split())) for name, _, called in lines]
+            parts = ((name, called.split()) for name, _, called in lines)
+            self._calls = [(name, frozenset(map(self._same.setdefault, called, called))) for name, called in parts]
         return self._calls
 
     def called(self, kind: str) -> frozenset[bytes]:

@@ -62,6 +62,7 @@ class Sources:
         self._by_path: dict[str, Source] = {}
         self.dataset_names = DatasetNames(gate.words)
         self._defined: set[bytes] = set()
+        self._words: dict[bytes, bytes] = {}
         self._naming: dict[bytes, set[int]] = {}  # the files that import a module, by a part of its name
         self._importing: dict[str, list[Source]] = {}
         self._with_text: dict[bytes, bool] = {}
@@ -84,13 +85,13 @@ class Sources:
             self.dataset_names.take_in(parts.get("classes", said_of_classes))
             looks, about = _looked_at(parts, path, gate)
             if about or _LEADS_ON in looks or (path.endswith(_PACKAGE) and _RENAMES in looks):
-                source = Source(path, parts, makes_loaders=_MAKES_LOADERS in looks)
+                source = Source(path, parts, makes_loaders=_MAKES_LOADERS in looks, same=self._words)
                 for part in source.imported(known):
                     self._naming.setdefault(part, set()).add(len(self._all))
                 self._all.append(source)
                 self._by_path[path] = source
             elif is_path_of_tests(path, context):
-                self._other_tests.append(Source(path, parts, makes_loaders=False))
+                self._other_tests.append(Source(path, parts, makes_loaders=False, same=self._words))
                 parts.let_go()
 
     @property
