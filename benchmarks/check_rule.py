@@ -18,7 +18,7 @@ from benchmarks import processes
 from dataloader_lint.rules.registry import found_rules
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ("test_rules_meta.py", "test_fixtures.py", "test_fixes.py", "evidence/test_proofs.py")
+TESTS = ("test_rules_meta.py", "test_fixtures.py", "test_fixes.py", "test_questions.py", "evidence/test_proofs.py")
 
 
 def main() -> int:
