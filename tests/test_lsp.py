@@ -161,6 +161,7 @@ def test_unsafe_repairs_say_so_and_are_left_out_of_all(tmp_path: Path) -> None:
     text = "from torch.utils.data import DataLoader, Dataset\n\n\n" + UNSAFE_PART
     # Of a list of unknown size a note is made, which has no fix.
     (tmp_path / "pyproject.toml").write_text('[tool.dataloader-lint]\nsamples = "5M"\n')
+    (tmp_path / "requirements.txt").write_text("numpy>=2\n")
 
     async def play(me: Editor) -> None:
         uri = me.open(tmp_path / "train.py", text)

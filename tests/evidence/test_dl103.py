@@ -38,6 +38,32 @@ PROOF = Proof(
     if __name__ == "__main__":
         probe.say(growth=probe.bytes_per_sample(make_loader))
     """,
+    after="""
+    import numpy as np
+    import probe
+    from torch.utils.data import DataLoader, Dataset, RandomSampler
+
+
+    class Sentences(Dataset):
+        def __init__(self, count):
+            self.lines = np.array([f"sentence {number}" for number in range(count)])
+
+        def __len__(self):
+            return len(self.lines)
+
+        def __getitem__(self, index):
+            return len(self.lines[index])
+
+
+    def make_loader(count):
+        sentences = Sentences(count)
+        sampler = RandomSampler(sentences, replacement=True)
+        return DataLoader(sentences, batch_size=1000, sampler=sampler, num_workers=2, persistent_workers=True)
+
+
+    if __name__ == "__main__":
+        probe.say(growth=probe.bytes_per_sample(make_loader))
+    """,
 )
 
 
