@@ -14,12 +14,13 @@ from dataloader_lint.semantics.project.kept_modules import Kept
 from dataloader_lint.semantics.project.project import Inferred, Project
 from dataloader_lint.settings import Settings
 
-# Characters of all modules that a session caches, but for those that one file leads to: a file goes on with all that it
-# has opened. With what is inferred of them, modules take some 50 bytes for each character.
-MAX_KEPT = 9_000_000
-# How many of these stay when there are more: those of the modules that were used last. What was inferred of them goes,
-# as it refers to the others.
-ROOM = 5_000_000
+# Characters of all modules that a session caches at first, and at most; a file goes on with all that it has opened.
+# With what is inferred of them, modules take some 50 bytes for each character.
+FIRST_KEPT = 9_000_000
+MAX_KEPT = 22_000_000
+# If fewer files than this fill it, each needs much of what the others do, and opening that again takes longer than all
+# else, some ten seconds each time for NeMo: 65 s without a limit, more than 290 s with the first one.
+MIN_FILES = 200
 # Characters that may stay cached when the next file belongs to another project, which needs none of them. Freeing trees
 # takes a sixth of the time that it took to parse and evaluate them.
 MAX_LEFT = 3_000_000
@@ -50,6 +51,8 @@ class Session(ProjectFacts):
         self._turn = _Turn(None)
         self._inferred: dict[int, Inferred] = {}  # of each module, while another session has its turn
         self._frees_modules = True
+        self._limit = FIRST_KEPT
+        self._path, self._files = "", 0  # the last file, and how many there were since modules were freed
         self._root = ""  # of the last file's project, or of the project around it
         self.forget()
 
@@ -105,13 +108,22 @@ class Session(ProjectFacts):
         """Frees modules if there are too many of them; the next files reopen what they need."""
         root = self.project.root_of(os.path.dirname(path))
         is_elsewhere = self.project.kept > MAX_LEFT and _are_disjoint(root, self._root)
-        if is_elsewhere or self.project.kept > MAX_KEPT:
-            self.project.forget_modules(0 if is_elsewhere else ROOM)
+        if is_elsewhere:
+            self._limit = FIRST_KEPT
+        elif self.project.kept > self._limit and self._files < MIN_FILES:
+            self._limit = min(self._limit * 3 // 2, MAX_KEPT)
+            self._files = 0
+        if is_elsewhere or self.project.kept > self._limit:
+            self._files = 0
+            # Those that were used last stay, but nothing that was inferred of them, as it refers to the others.
+            self.project.forget_modules(0 if is_elsewhere else self._limit // 2)
             self.start(self.project, self._settings)
             gc.collect()  # frames and values refer to each other
         if not _is_inside(root, self._root):  # nested projects use its modules in turn
             self._root = root
-        self.project.begin_file()
+        if path != self._path:  # it is asked about several times
+            self._path, self._files = path, self._files + 1
+            self.project.begin_file()
 
     def is_reached_from_loaders(self, path: str, text: str, about: frozenset[str]) -> bool:
         """True if loaders reach what a file with the given text defines about some subjects.
