@@ -11,6 +11,7 @@ A file called `silent*.py` has none: each of its cases starts with a comment `# 
 from __future__ import annotations
 
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -78,8 +79,13 @@ class Unit:
         return sum(len(SILENT.findall(read_source(file))) for file in self.files if file.name.startswith("silent"))
 
     def rewritten(self, folder: Path, change: Callable[[bytes], bytes]) -> Unit:
-        """Copies the unit into a folder with every file's bytes changed."""
-        others = self.path.rglob("requirements*.txt") if self.path.is_dir() else ()
+        """Copies the unit into a folder with every file's bytes changed.
+
+        A file has the same ones beside it, as what they say decides on some findings.
+        """
+        others = [*self.path.rglob("requirements*.txt"), *self.path.glob("setup.cfg")] if self.path.is_dir() else []
+        if not self.path.is_dir():
+            shutil.copytree(self.path.parent, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         for file in (*self.files, *others):
             copy = folder / self.path.name / file.relative_to(self.path) if self.path.is_dir() else folder / file.name
             copy.parent.mkdir(parents=True, exist_ok=True)

@@ -159,7 +159,7 @@ FORKED = {
     "HDF5": "forked workers read wrong data (HDF5 before 1.12)",
     "thread": "it does not run in forked workers",
     "pool": "forked workers that use it hang",
-    "descriptors": "each keeps a file open, and above the limit (often 1,024) opening raises OSError",
+    "descriptors": "each keeps a file open: OSError at the limit (often 1,024)",
 }
 
 
