@@ -250,6 +250,29 @@ def test_a_page_says_why_before_how_a_rule_recognizes_it() -> None:
     assert headings == ["## Why is this bad?", "## Example", "## no heading", "## What it does"]
 
 
+def test_copies_in_other_files_are_one_problem() -> None:
+    texts = {f"{name}.py": f"import os\n  run({name!r})\nloader = DataLoader(data)" for name in "abcdefgh"}
+    texts["b.py"] = "loader =  DataLoader(data)\nloader = DataLoader(data)\nlonger = DataLoader(data)"
+    found = [made(3, 0, filename=name) for name in texts if name != "b.py"]
+    found[1:1] = [made(line, 0, filename="b.py") for line in (1, 2, 3)]
+    found += [made(3, 0, filename="h.py", advice="something else"), made(2, 0, filename="c.py")]
+
+    def heads(some: list[Diagnostic]) -> list[str]:
+        lines = full.emit(some, lambda one: texts[one.filename].split("\n"), page_of, paint.plain, 80)
+        return [line for line in lines if line.startswith((" -->", "copies:"))]
+
+    assert heads(found) == [
+        " --> a.py:3:1",
+        "copies: b.py:1:1, c.py:3:1, d.py:3:1, e.py:3:1, f.py:3:1 and 2 more files",
+        " --> b.py:2:1",
+        " --> b.py:3:1",
+        " --> h.py:3:1",
+        " --> c.py:2:1",
+    ]
+    assert heads([found[0], found[4]]) == [" --> a.py:3:1", "copies: c.py:3:1"]
+    assert heads(found[1:3]) == [" --> b.py:1:1", " --> b.py:2:1"]
+
+
 def test_text_is_broken_between_words_in_a_terminal() -> None:
     place = Position(1, 0)
     because = (Reason("a_file.py", place, "`loader` is made here with `num_workers=2` and much else"),)

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dataloader_lint.diagnostics import Diagnostic, Position
+from dataloader_lint.output.copies import named, with_copies
 from dataloader_lint.output.paint import Paint
 from dataloader_lint.output.places import Lines
 from dataloader_lint.output.text import draw_line, marker, neutralise, shown_place
@@ -28,8 +29,8 @@ def emit(
     """Yields the lines of the report.
 
     `width` is how many columns of source fit beside the line numbers, `unsafe` whether unsafe fixes count as fixable.
-    Text is broken between words into lines of `columns`, in a terminal; one that `has_links` gets names of pages in
-    place of their addresses.
+    What is the same in several files is shown once. Text is broken between words into lines of `columns`, in a
+    terminal; one that `has_links` gets names of pages in place of their addresses.
     """
 
     def filled(label: str, painted: str, text: str, style: str = "") -> Iterator[str]:
@@ -43,7 +44,7 @@ def emit(
             rest = line if number else line[len(label) :]
             yield ("" if number else painted) + (paint(style, rest) if style else rest)
 
-    for one in diagnostics:
+    for one, copies in with_copies(diagnostics, lines_of, unsafe=unsafe):
         level = one.level.value
         mark = marker(one, unsafe=unsafe)
         head = f"{paint(level, one.code)}{paint('help', mark)} {paint(level, level)}:"
@@ -57,6 +58,8 @@ def emit(
             yield edge
             yield from _snippet(one, lines, numbers, gutter, paint, width)
             yield edge
+        if copies:
+            yield from filled("copies:", paint("quiet", "copies:"), named(copies))
         if one.advice:
             yield from filled("help:", paint("help", "help:"), one.advice)
         for reason in one.because:
