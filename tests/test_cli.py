@@ -195,7 +195,11 @@ def test_wrong_usage() -> None:
     assert err.startswith("dataloader-lint: --select has the unknown rule code 'DL311x'; did you mean 'DL3")
     assert run("--ignore", "E501")[0] == 2
     assert run("--extend-select", "dl30x")[2].endswith("has the unknown rule code 'dl30x'; did you mean 'DL301'?\n")
-    assert run("--selct", "DL301")[0] == 2
+    for given, meant in (("--selct", "--select"), ("--format=json", "--output-format"), ("--unsafe", "--unsafe-fixes")):
+        code, out, err = run(given, "a.py")
+        assert (code, out) == (2, "")
+        assert err.endswith(f"error: unrecognized arguments: {given}; did you mean {meant!r}?\n")
+    assert run("--zzzzzz")[2].endswith("error: unrecognized arguments: --zzzzzz\n")
     assert run("--output-format", "xml")[0] == 2
     code, out, err = run("gone\x1b.py")
     assert (code, err) == (2, "dataloader-lint: no such file or directory: gone\\x1b.py\n")

@@ -35,6 +35,11 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         from dataloader_lint.output.text import neutralise
 
+        _, is_unknown, name = message.partition("unrecognized arguments: --")
+        if is_unknown:
+            from dataloader_lint.source.key import suggestion
+
+            message += suggestion(f"--{name.split()[0].partition('=')[0]}", self._option_string_actions)
         super().error(neutralise(message))
 
 
