@@ -91,8 +91,9 @@ def _how_in_parts(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> str:
 
 def _hangs_on_sample(place: NonePlace, inner: Frame, frame: Frame) -> bool:
     """True if an error, or a test about the sample, decides whether a call gives None, and not what the object has."""
-    tests = [test for test, _ in enclosing_tests(place.node, inner)]
     tree = inner.scope.module.tree
+    tests = [test for test, _ in enclosing_tests(place.node, inner)]
+    tests += [each.test for each in tree.find(place.node, cst.IfExp)]
     if any(isinstance(above, cst.ExceptHandler) for above in tree.ancestors(place.node)):
         return True
     return any(_is_of_sample(name, inner, frame) for test in tests for name in tree.find(test, cst.Name))
