@@ -19,7 +19,7 @@ from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation import attributes
 from dataloader_lint.semantics.libraries.catalogue import LOADERS
 from dataloader_lint.semantics.limits import SETTABLE_DEPTH
-from dataloader_lint.semantics.syntax.expressions import decorators, positional_of
+from dataloader_lint.semantics.syntax.expressions import decorators, last_name, positional_of
 from dataloader_lint.semantics.syntax.layout import code
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted, resolve, written_part
 from dataloader_lint.semantics.syntax.tree import Scope
@@ -267,7 +267,8 @@ class _Search:
         self, of: cst.BaseExpression, node: cst.BaseExpression, frame: Frame, names: frozenset[str], depth: int
     ) -> Zero | None:
         """`cfg["workers"]`, `cfg.get("workers", 4)`, `os.environ["WORKERS"]`."""
-        key, owners = name_of(node), self.ev.values(of, frame)
+        key = name_of(node)
+        owners = tuple(each for owner in self.ev.values(of, frame) for each in _object_behind(self.ev, owner))
         if Library("os.environ") in owners:
             return _in_environment(key, names)
         if any(isinstance(owner, Mapping) for owner in owners):
@@ -351,6 +352,14 @@ def _in_environment(variable: str, names: frozenset[str]) -> Zero | None:
 def _is_rest(owner: Mapping) -> bool:
     """True for the `**kwargs` of a function, of which no call is known here."""
     return isinstance(owner.node, cst.Param) and owner.frame.args is None
+
+
+def _object_behind(ev: Evaluator, owner: Value) -> Values:
+    """The object whose attributes a dict holds: `vars(args)`; else the value itself."""
+    made = owner.node if isinstance(owner, Mapping) else None
+    if isinstance(owner, Mapping) and isinstance(made, cst.Call) and last_name(made.func) == "vars" and made.args:
+        return ev.values(made.args[0].value, owner.frame)
+    return (owner,)
 
 
 def _is_configuration(owner: Value) -> bool:
