@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.pipeline.workers.constructor_steps import Step, bare, steps_of
 from dataloader_lint.pipeline.workers.stores import added_to_container, attributes_set_on, stores
-from dataloader_lint.semantics.classes import classes
+from dataloader_lint.semantics.classes import classes, records
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.containers import follow
 from dataloader_lint.semantics.libraries.calls import row
@@ -302,6 +302,9 @@ class _Walk:
         bases = self.ev.bases(klass)
         if any(classes.find_method(self.ev, bases.classes, name) is not None for name in PICKLE_METHODS):
             return
+        if value.call is not None and value.frame is not None and records.is_filled_by_call(self.ev, klass):
+            for call, frame in ((value.call, value.frame), *value.before):
+                self._fields(call, frame, klass, path)
         made = value if value.call is not None else self.graphs.bare(klass)
         steps = self.graphs.steps(made, self.with_length)
         path = replace(path, through=(), keyword="", container=None)
@@ -319,6 +322,13 @@ class _Walk:
                 else:
                     self.expression(added, step.frame, inside)
             self._base_arguments(step, made, steps, path, bases.libraries)
+
+    def _fields(self, call: cst.Call, frame: Frame, klass: Class, path: Path) -> None:
+        """What a call gives the fields of a record."""
+        for arg in call.args:
+            keyword = arg.keyword.value if arg.keyword is not None else ""
+            through = (*path.through, klass.node.name.value)
+            self._argument(arg, frame, replace(path, through=through, keyword=keyword, container=None))
 
     def _attributes_set_later(self, value: CallResult, maker: str, path: Path) -> None:
         """Adds what the function that constructs an object stores into it afterwards: `data.transform = ...`."""

@@ -86,6 +86,11 @@ def is_record(ev: Evaluator, klass: Class) -> bool:
     return _is_named_tuple(ev, klass) or any(map(classes.is_dataclass, ev.bases(klass).classes))
 
 
+def is_filled_by_call(ev: Evaluator, klass: Class) -> bool:
+    """True if what constructs an object of a class becomes its fields, as it is."""
+    return is_record(ev, klass) and not _has_constructor(ev, klass)
+
+
 def _is_made_otherwise(ev: Evaluator, klass: Class) -> bool:
     """True if a decorator may have made the constructor of a class, in an unknown way."""
     if _has_constructor(ev, klass) or _by_position(ev, klass):

@@ -31,6 +31,7 @@ from dataloader_lint.semantics.values.values import (
     Evaluator,
     Frame,
     Function,
+    Library,
     Mapping,
     Method,
     Partial,
@@ -136,7 +137,9 @@ def _keeps_samples(loader: Loader) -> bool:
 
 
 def _returns_samples(value: Value) -> bool:
-    """True if a collate function returns the list of samples unchanged."""
+    """True if a collate function returns the samples unchanged, in the list that it gets or in another one."""
+    if isinstance(value, Library):
+        return value.name in ("builtins.list", "builtins.tuple")
     if not isinstance(value, Function) or not parameters(value.node):
         return False
     node = value.node
