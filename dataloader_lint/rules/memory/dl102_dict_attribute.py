@@ -142,6 +142,7 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
             advice = "read what workers need into arrays, and drop the index"
         advice = weight.advice or advice
         notes = notes_on(weight.workers, stored.reading, stored.bytes_each, before=", ")
-        problem = weight.message(f"`{stored.owner}.{stored.name}`: a {what} with the data", notes, advice)
+        article = "an" if what.lstrip("`").startswith("Ordered") else "a"
+        problem = weight.message(f"`{stored.owner}.{stored.name}`: {article} {what} with the data", notes, advice)
         steps = (*weight.steps, *stored.steps)
         yield Finding(stored.node, problem, advice, because=steps, level=weight.level, cause=weight.cause)

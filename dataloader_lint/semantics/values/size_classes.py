@@ -96,8 +96,8 @@ def size_of(ev: Evaluator, value: Value, depth: int = 0) -> Size:
         if (kind := kind_of_object(ev, value)) is not None:
             return _size_of_copied(ev, value.call, value.frame, kind, depth)
         if row(library).gives in KEYED:
-            empty = value.call is not None and len(value.call.args) <= 1 and library.startswith("collections.")
-            return Size.SMALL if empty else Size.DICT
+            is_small = value.call is not None and len(value.call.args) <= 1 and library.startswith("collections.")
+            return Size.SMALL if is_small and not _has_many_pairs(ev, value, depth) else Size.DICT
         if is_parsed(value):
             return Size.LIST
         if library.partition(".")[0] in ("numpy", "torch", "pandas", "polars", "pyarrow", "h5py"):
@@ -143,17 +143,20 @@ def has_list(ev: Evaluator, value: Mapping, depth: int = 0) -> bool:
     return any(Size.LIST in _sizes(ev, ev.values(each, value.frame), depth + 1) for each in held)
 
 
-def _has_many_pairs(ev: Evaluator, value: Mapping, depth: int) -> bool:
+def _has_many_pairs(ev: Evaluator, value: Mapping | CallResult, depth: int) -> bool:
     """True if a dict is made of pairs that are not written out: `dict(zip(names, paths))`, `dict(enumerate(rows))`."""
-    if not is_of_pairs(value) or not isinstance(value.node, cst.Call):
+    call = value.node if isinstance(value, Mapping) else value.call
+    if not is_of_pairs(value) or not isinstance(call, cst.Call) or value.frame is None:
         return False
-    pairs = ev.values(value.node.args[0].value, value.frame)
+    pairs = ev.values(call.args[0].value, value.frame)
     return bool(pairs) and all(_are_many(ev, each, depth) for each in pairs)
 
 
 def is_of_pairs(value: Value) -> bool:
-    """True if a dict is what a call of `dict` makes of one thing that it is given."""
+    """True if a dict is what a call of `dict` or `OrderedDict` makes of one thing that it is given."""
     call = value.node if isinstance(value, Mapping) else None
+    if isinstance(value, CallResult) and value.library == "collections.OrderedDict":
+        call = value.call
     return isinstance(call, cst.Call) and len(call.args) == 1 and call.args[0].keyword is None and not call.args[0].star
 
 
