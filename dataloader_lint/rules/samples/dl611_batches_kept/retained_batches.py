@@ -11,7 +11,7 @@ from dataloader_lint.pipeline.loaders.epochs import loaders_behind
 from dataloader_lint.semantics.evaluation.loader_calls import Loader, loader_of
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree, function_scope
-from dataloader_lint.semantics.values.values import AttributeOf, Evaluator, Frame, ItemOf, Library, Sequence, Value
+from dataloader_lint.semantics.values.values import AttributeOf, Evaluator, Frame, ItemOf, Library, Mapping, Sequence, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +108,9 @@ def _loader_of_value(ev: Evaluator, value: Value) -> Loader | None:
     if isinstance(value, Sequence) and value.items:
         inner = [_loader_of_value(ev, each) for item in value.items for each in item]
         return next((each for each in inner if each is not None), None)
+    if isinstance(value, Mapping) and isinstance(value.node, cst.Dict):
+        given = (each for element in value.node.elements for each in ev.values(element.value, value.frame))
+        return next((found for each in given if (found := _loader_of_value(ev, each)) is not None), None)
     if not isinstance(value, ItemOf | AttributeOf):
         return None
     is_whole = not isinstance(value.of, ItemOf | AttributeOf)
