@@ -43,6 +43,11 @@ ANSWERED = [
     ("Speicher wächst mit jeder Epoche", "Memory grows"),
     ("DataLoader зависает", "It hangs without a message"),
     ("memroy leak in dataloader", "Memory grows"),
+    ("weighted random sampler always draws the same class", "WeightedRandomSampler draws"),
+    ("why does my dataloader use all cpu cores", "Threads of OpenCV"),
+    ("dataloader returns None and crashes in default_collate", "A sample is None"),
+    ("ValueError: Expected more than 1 value per channel when training, got input size", "The last batch has"),
+    ("There appear to be 14 leaked semaphore objects to clean up at shutdown", "Semaphores are left"),
 ]
 ELSEWHERE = [
     "my validation loss does not go down",

@@ -46,6 +46,7 @@ CONCEPTS: dict[str, str] = {
         shard* sharding autoshard* split_by_worker split_by_node splitting_by_node nodesplitter partition* 分片
         シャード
     """,
+    "weighted": "weightedrandom* weighted_random* weighted_sampl* /weightedrandomsampler/ oversampl* over_sampl*",
     "sampler": "/sampler/ 采样器 サンプラ 샘플러 семплер* muestreador*",
     "distributed": r"""
         ddp /distribute[ds]?\b/ /distributed(?=[\s_-]?sampler)/ dist multi_gpu* multigpu* rank ranks torchrun
@@ -281,10 +282,12 @@ CONCEPTS: dict[str, str] = {
     "opencv": "cv2 opencv cv open_cv setnumthreads set_num_threads",
     "threads": "thread* omp omp_num_threads mkl blas num_threads 线程 スレッド 스레드 hilos поток*",
     "busy": r"""
-        /cpu.{0,20}\b100 ?%/ high_cpu cpu_usage all_cores all_cpus oversubscri* full_cpu cpu_util* cpu_high cpu占满
+        /cpu.{0,20}\b100 ?%/ high_cpu cpu_usage all_cores all_cpus all_cpu all_the_cpu* every_core
+        oversubscri* full_cpu cpu_util* cpu_high cpu占满
         cpu跑满
     """,
     "tokenizer": "tokenizer* tokenizers_parallelism",
+    "leaked_semaphores": "leaked_semaphore* leaked_shared_memor* semaphore_leak*",
     "empty_cache": "empty_cache gc_collect garbage_collect* torch_cuda_empty_cache",
     "disk": """
         disk hdd ssd nfs i_o io page_cache cache cached cold warm s3 network_drive lustre 磁盘 ディスク 디스크

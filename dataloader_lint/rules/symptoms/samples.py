@@ -28,6 +28,13 @@ SAMPLES = (
         ),
     ),
     seen(
+        "The last batch has a single sample",
+        """BatchNorm computes no statistics of one value per channel while it trains. 33 samples in batches of 32 leave
+        a last batch of one. Cure: `drop_last=True` for training, or another batch size. No rule finds this.""",
+        "",
+        r"expected more than 1 (?:value per channel|spatial element)",
+    ),
+    seen(
         "A sample is None",
         "`__getitem__` returns None for some samples, or a field of them is None.",
         "DL604 DL617",
@@ -37,6 +44,8 @@ SAMPLES = (
         asked=(
             "none sample|image",
             "none collate",
+            "none collate crash",
+            "none stack crash",
             "none dataset",
             "none batch",
             "collate crash",

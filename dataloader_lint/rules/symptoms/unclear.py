@@ -57,4 +57,13 @@ UNCLEAR = (
             "reading worker crash",
         ),
     ),
+    seen(
+        "Semaphores are left at shutdown",
+        """The main process was killed before it could end its spawned workers, and the locks of their queues are left.
+        Look for what killed it: a message above this one, or the kernel's in `dmesg -T | grep -i oom`.""",
+        "DL101 DL102 DL104",
+        r"leaked (?:semaphore|shared_memory) objects? to clean up",
+        is_warning=True,
+        asked=("leaked_semaphores",),
+    ),
 )

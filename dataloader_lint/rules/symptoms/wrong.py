@@ -13,8 +13,8 @@ WRONG = (
         asked=(
             "same random worker|many_workers",
             "same random batch|epoch|each",
-            "same random !model",
-            "same random image|sample|dataset",
+            "same random !model !weighted",
+            "same random image|sample|dataset !weighted",
             "random worker seed",
             "same seed worker",
             "worker seed",
@@ -88,6 +88,7 @@ WRONG = (
         only. Give it `class_weights[labels]`.""",
         "DL624",
         r"WeightedRandomSampler",
+        asked=("weighted same", "weighted sampler", "weighted sample"),
     ),
     seen(
         "A transform of one split changes the others",

@@ -11,7 +11,16 @@ from dataloader_lint.pipeline.loaders.epochs import loaders_behind
 from dataloader_lint.semantics.evaluation.loader_calls import Loader, loader_of
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree, function_scope
-from dataloader_lint.semantics.values.values import AttributeOf, Evaluator, Frame, ItemOf, Library, Mapping, Sequence, Value
+from dataloader_lint.semantics.values.values import (
+    AttributeOf,
+    Evaluator,
+    Frame,
+    ItemOf,
+    Library,
+    Mapping,
+    Sequence,
+    Value,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
