@@ -346,7 +346,7 @@ def test_lists_of_numbers_say_what_each_takes(made: str) -> None:
     [one] = lint_source(source, "faces.py")
     assert one.code == "DL101"
     assert "list of int" in one.problem
-    assert "(41 B per element)" in one.problem and one.level is Level.NOTE
+    assert "(41 B per item)" in one.problem and one.level is Level.NOTE
 
 
 @pytest.mark.parametrize("made", ["Image.open(path)", 'Image.open(path).convert("RGB").resize((64, 64))'])

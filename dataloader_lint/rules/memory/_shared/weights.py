@@ -194,11 +194,11 @@ def copies(workers: WorkersOf, is_read: bool) -> str:
 def notes_on(workers: WorkersOf, reading: str, size: int | None, before: str = " ") -> list[str]:
     """What is said of a container of unknown length, from the longest way to the shortest.
 
-    ` indexed per sample is copied to each of 4 workers (120 B per element)`.
+    ` indexed per sample is copied to each of 4 workers (120 B per item)`.
     """
     copied = copies(workers, bool(reading))
     read = f"{before}{reading}{before.rstrip()}" if reading else ""
-    each = "" if size is None else f" ({size_text(size)} per element)"
+    each = "" if size is None else f" ({size_text(size)} per item)"
     return [f"{read} {copied}{each}", f" {copied}{each}", f" {copied}"]
 
 
