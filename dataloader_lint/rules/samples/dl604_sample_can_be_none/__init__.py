@@ -10,7 +10,9 @@ torch's default `collate_fn`.
 - an `except` at the end that returns nothing
 - the result of a function or method of the project that returns None in one of these ways
 - a name that starts as None and that an error, or a test of what was read, keeps from being bound again
-- a part of a sample, `{"image": image, "mask": self.mask_of(path)}`, that such a function returns for some samples
+- a part of a sample, `{"image": image, "mask": self.mask_of(path)}`, that such a function returns for some samples,
+  also where it is stored later: `sample["mask"] = self.mask_of(path)`
+- `return None, index` in an `except`, or below a test of what was read; `except KeyError: label = None` for a part
 
 ## Why is this bad?
 torch makes a batch of tensors, numbers, strings and containers of them. None is none of these, so the first broken

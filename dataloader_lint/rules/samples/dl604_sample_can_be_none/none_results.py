@@ -12,7 +12,7 @@ from dataloader_lint.semantics.control.reachability import enclosing_tests, excl
 from dataloader_lint.semantics.limits import NONE_DEPTH
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.flow import leaves
-from dataloader_lint.semantics.syntax.names import Binding, Kind, is_none, resolve
+from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, is_none, resolve
 from dataloader_lint.semantics.syntax.tree import LOOPS, Node, Scope, Tree
 from dataloader_lint.semantics.values.values import NONE, CallResult, Evaluator, Frame, Function, Method
 
@@ -35,9 +35,7 @@ def none_places(ev: Evaluator, function: Scope, frame: Frame, depth: int = 0) ->
             if _is_about_data(each, frame) and is_reached_for_data(ev, each, frame):
                 yield NonePlace(each, "returns None here")
         else:
-            how = _how_none(ev, each.value, frame, depth) or (
-                _how_in_parts(ev, each.value, frame) if depth == 0 else ""
-            )
+            how = _how_none(ev, each.value, frame, depth) or (_how_in_parts(ev, each, frame) if depth == 0 else "")
             if how and _is_about_data(each, frame) and is_reached_for_data(ev, each, frame):
                 yield NonePlace(each, how)
     body = function.node.body if isinstance(function.node, cst.FunctionDef) else None
@@ -71,16 +69,17 @@ def _how_none(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int)
     return next((how for call in called if (how := _how_called(ev, call, frame, depth))), "")
 
 
-def _how_in_parts(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> str:
+def _how_in_parts(ev: Evaluator, returned: cst.Return, frame: Frame) -> str:
     """How a part of a sample can be None: `{"image": image, "mask": self.mask_of(index)}`."""
-    if isinstance(node, cst.Dict):
-        parts = [each.value for each in node.elements if isinstance(each, cst.DictElement)]
-    elif isinstance(node, cst.Tuple | cst.List):
-        parts = [each.value for each in node.elements if isinstance(each, cst.Element)]
-    else:
-        return ""
-    for part in parts:
-        bindings = resolve(part, frame.scope.module.tree) if isinstance(part, cst.Name) else []
+    tree = frame.scope.module.tree
+    for part in _parts(returned.value, frame.scope) if returned.value is not None else ():
+        if is_none(part):
+            if _is_for_some(returned, frame):
+                return "returns a sample with None in it"
+            continue
+        bindings = resolve(part, tree) if isinstance(part, cst.Name) else []
+        if isinstance(part, cst.Name) and _is_left_by_error(bindings, frame.scope) and NONE in ev.values(part, frame):
+            return f"returns samples whose `{part.value}` can be None"
         if bindings:
             found = bindings[0] if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
             part = found.value if found is not None and not found.path and found.value is not None else part
@@ -89,14 +88,60 @@ def _how_in_parts(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> str:
     return ""
 
 
+def _parts(node: cst.BaseExpression, scope: Scope) -> list[cst.BaseExpression]:
+    """What is written into a sample: into a tuple, list or dict, and later under keys of that dict."""
+    if isinstance(node, cst.Tuple | cst.List):
+        return [each.value for each in node.elements if isinstance(each, cst.Element)]
+    if isinstance(node, cst.Dict):
+        return [each.value for each in node.elements if isinstance(each, cst.DictElement)]
+    bound = resolve(node, scope.module.tree) if isinstance(node, cst.Name) else []
+    made = bound[0].value if len(bound) == 1 and bound[0].scope is scope and not bound[0].path else None
+    if not isinstance(node, cst.Name) or not isinstance(made, cst.Dict):
+        return []
+    stores = [(each.target, assign.value) for assign in scope.own(cst.Assign) for each in assign.targets]
+    later = [
+        value
+        for target, value in stores
+        if isinstance(target, cst.Subscript) and dotted(target.value) == node.value and not is_none(value)
+    ]
+    return [*_parts(made, scope), *later]
+
+
+def _is_for_some(returned: cst.Return, frame: Frame) -> bool:
+    """True if an error, or a test of what was read, leads to a `return` and not to another one."""
+    tree = frame.scope.module.tree
+    if any(isinstance(above, cst.ExceptHandler) for above in tree.ancestors(returned)):
+        return True
+    tests = [test for test, _ in enclosing_tests(returned, frame)]
+    return any(_is_data(name, frame.scope) for test in tests for name in tree.find(test, cst.Name))
+
+
+def _is_left_by_error(bindings: list[Binding], scope: Scope) -> bool:
+    """`try: label = row["label"]` and `except KeyError: label = None`, if nothing asks for it or binds it again."""
+    tree = scope.module.tree
+    tries = [next((each for each in tree.ancestors(b.node) if isinstance(each, cst.Try)), None) for b in bindings]
+    if len(bindings) < 2 or tries[0] is None or any(each is not tries[0] for each in tries):
+        return False
+    if any(each.scope is not scope or each.value is None or each.path for each in bindings):
+        return False
+    asked = [*(each.test for each in scope.own(cst.If)), *(each.test for each in scope.own(cst.IfExp))]
+    if any(tree.named(test, bindings[0].name) for test in asked):
+        return False
+    none = [each.node for each in bindings if each.value is not None and is_none(each.value)]
+    return any(isinstance(above, cst.ExceptHandler) for node in none for above in tree.ancestors(node))
+
+
 def _hangs_on_sample(place: NonePlace, inner: Frame, frame: Frame) -> bool:
     """True if an error, or a test about the sample, decides whether a call gives None, and not what the object has."""
     tree = inner.scope.module.tree
-    tests = [test for test, _ in enclosing_tests(place.node, inner)]
+    tests = [each.test for each in path_conditions(place.node, inner.scope)]
     tests += [each.test for each in tree.find(place.node, cst.IfExp)]
     if any(isinstance(above, cst.ExceptHandler) for above in tree.ancestors(place.node)):
         return True
-    return any(_is_of_sample(name, inner, frame) for test in tests for name in tree.find(test, cst.Name))
+    names = [name for test in tests for name in tree.find(test, cst.Name)]
+    bound = [each.value for name in names for each in resolve(name, tree) if each.scope is inner.scope]
+    names += [name for value in bound if value is not None for name in tree.find(value, cst.Name)]
+    return any(_is_of_sample(name, inner, frame) for name in names)
 
 
 def _is_of_sample(name: cst.Name, inner: Frame, frame: Frame) -> bool:
