@@ -3,9 +3,9 @@
 ## What it does
 Reports, for a DataLoader that is known to have workers:
 
-- `list(loader)`
-- `out.append(batch)` or `out += [batch]`, with the batch or a part of it, in a loop over the loader, also in a tuple or
-  dict: `out.append({"boxes": boxes})`
+- `list(loader)`, `zip(*loader)`
+- `out.append(batch)`, `out.extend(batch)` or `out += [batch]`, with the batch or a part of it, in a loop over the
+  loader, also in a tuple or dict: `out.append({"boxes": boxes})`
 - `[labels for _, labels in loader]`
 
 ## Why is this bad?

@@ -9,6 +9,7 @@ import libcst as cst
 
 from dataloader_lint.pipeline.loaders.epochs import loaders_behind
 from dataloader_lint.semantics.evaluation.loader_calls import Loader, loader_of
+from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree, function_scope
 from dataloader_lint.semantics.values.values import (
@@ -38,17 +39,17 @@ def retained_batches(ev: Evaluator, module: ModuleFacts) -> Iterator[RetainedBat
         loader = _loader_of_batch(ev, kept, ev.frame_of(function_scope(tree.scope_of(node))))
         if loader is not None:
             yield RetainedBatches(node, loader)
-    for call in [*module.calls_named("list"), *module.calls_named("tuple"), *module.calls_named("append")]:
+    for call in (call for name in ("list", "tuple", "zip", *_ADDING) for call in module.calls_named(name)):
         frame = ev.frame_of(function_scope(tree.scope_of(call)))
-        if len(call.args) != 1 or call.args[0].star:
+        if len(call.args) != 1 or (call.args[0].star == "*") is not (last_name(call.func) == "zip"):
             continue
         given = call.args[0].value
         if isinstance(call.func, cst.Attribute):
-            if call.func.attr.value == "append" and _accumulates(tree, call, call.func.value):
+            if call.func.attr.value in _ADDING and _accumulates(tree, call, call.func.value):
                 loader = _loader_of_batch(ev, given, frame)
                 if loader is not None:
                     yield RetainedBatches(call, loader)
-        elif ev.values(call.func, frame) in ((Library("builtins.list"),), (Library("builtins.tuple"),)):
+        elif ev.values(call.func, frame) in _WHOLE:
             found = [each for _, each in loaders_behind(ev, ev.values(given, frame))]
             if found and found[0].has_workers is True:
                 yield RetainedBatches(call, found[0])
@@ -71,6 +72,8 @@ def _kept_otherwise(module: ModuleFacts) -> Iterator[tuple[Node, cst.BaseExpress
                     yield added, elements[0].value
 
 
+_ADDING = ("append", "extend")
+_WHOLE = tuple((Library(f"builtins.{name}"),) for name in ("list", "tuple", "zip"))  # keep all batches of a loader
 _PARTS = (cst.Name, cst.Attribute, cst.Subscript)
 
 
