@@ -88,6 +88,16 @@ def test_a_file_without_workers_is_not_where_others_set_their_limit(tmp_path: Pa
     assert found.level is Level.SPEED and "as reported for" not in found.advice
 
 
+@pytest.mark.parametrize(("side", "level"), [(224, Level.NOTE), (512, Level.SPEED)])
+def test_a_size_that_the_object_keeps_is_a_size(side: int, level: Level, tmp_path: Path) -> None:
+    call = "resize(cv2.imread(self.paths[index]), (self.side, self.side))"
+    source = IMAGES.format(call=call, workers=", num_workers=4").replace(
+        "        self.paths = paths", f"        self.paths = paths\n        self.side = {side}"
+    )
+    (found,) = lint_source(source, tmp_path / "a.py", Settings(select=("DL501",)))
+    assert found.level is level
+
+
 SCRIPT = """import os
 import sys
 from pathlib import Path

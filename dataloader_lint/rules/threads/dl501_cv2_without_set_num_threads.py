@@ -58,7 +58,7 @@ class Photos(Dataset):
         return len(self.paths)
 
     def __getitem__(self, index):
-        return cv2.resize(cv2.imread(self.paths[index]), (224, 224))
+        return cv2.cvtColor(cv2.imread(self.paths[index]), cv2.COLOR_BGR2RGB)
 ```
 
 ## Use instead
@@ -77,7 +77,7 @@ class Photos(Dataset):
         return len(self.paths)
 
     def __getitem__(self, index):
-        return cv2.resize(cv2.imread(self.paths[index]), (224, 224))
+        return cv2.cvtColor(cv2.imread(self.paths[index]), cv2.COLOR_BGR2RGB)
 
 def make_loader(paths):
     return DataLoader(Photos(paths), num_workers=4, worker_init_fn=one_thread)

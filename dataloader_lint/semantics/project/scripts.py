@@ -50,9 +50,9 @@ def is_in_tests(project: Project, module: ModuleFacts) -> bool:
 
 
 def is_notebook(module: ModuleFacts) -> bool:
-    """True if the code runs in a notebook's kernel, as the cells of some scripts do."""
+    """True if the code runs in a notebook's kernel, as the cells of some scripts do that read no command line."""
     is_one = is_notebook_file(module) or bool(module.calls_named("get_ipython"))
-    return is_one or has_cells(module.tree.text)
+    return is_one or (has_cells(module.tree.text) and not module.calls_named("parse_args"))
 
 
 def is_notebook_file(module: ModuleFacts) -> bool:

@@ -4,8 +4,8 @@
 Reports a DataLoader with `drop_last=True`
 
 - over which a loop goes in `torch.no_grad()` or `torch.inference_mode()`, or enters it for each batch, itself or in a
-  function that is given the batch, or after `model.eval()`, if the loader or the function is named for validation or
-  test
+  function that is given the batch, or after `model.eval()`, if the loader, the function or its class is named for
+  validation or test
 - which `val_dataloader`, `test_dataloader` or `predict_dataloader` returns
 
 A comprehension counts as a loop: `sum(metric(model(x), y) for x, y in val_loader)`.

@@ -14,6 +14,7 @@ from dataloader_lint.pipeline.loaders import loader_steps
 from dataloader_lint.pipeline.loaders.epochs import loaders_behind, trains
 from dataloader_lint.pipeline.project_facts import ProjectFacts
 from dataloader_lint.pipeline.steps import Step
+from dataloader_lint.semantics.classes.classes import class_of
 from dataloader_lint.semantics.control.reachability import is_reached, path_conditions
 from dataloader_lint.semantics.evaluation.loader_calls import Loader, loader_of
 from dataloader_lint.semantics.limits import EVALUATING_MODULES
@@ -28,7 +29,7 @@ from dataloader_lint.semantics.values.values import Evaluator, Frame, Function, 
 _WITHOUT_GRADIENTS = frozenset({"inference_mode", "no_grad"})
 _LOADER_METHODS = frozenset({"predict_dataloader", "test_dataloader", "val_dataloader"})
 _EVALUATING = re.compile(
-    r"(?:^|[^a-z])(?:dev|eval|evaluat(?:e|ion)|test|testing|val|vali|valid|validat(?:e|ion))(?![a-z])"
+    r"(?:^|[^a-z])(?:dev|eval|evaluat(?:e|ion|or)|test|tester|testing|val|vali|valid|validat(?:e|ion|or))(?![a-z])"
 )
 _CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _TRAINING = re.compile("train|calib|warm")
@@ -234,15 +235,14 @@ def _of_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
 
 
 def _name_of_evaluation(loop: cst.For | cst.CompFor, scope: Scope) -> str:
-    """What says by its name that a loop evaluates: what it iterates over, or its function; empty if nothing does."""
+    """What says by its name that a loop evaluates: what it goes over, its function or class; empty if nothing does."""
     tree = scope.module.tree
     words = tree.words(loop.iter)
     if _TRAINING.search(words.lower()):
         return ""
-    node = scope.node
-    function = node.name.value if isinstance(node, cst.FunctionDef) else ""
-    named = next((word for word in words.split() if _says_evaluation(word)), "")
-    return named or (function if _says_evaluation(function) else "")
+    around = [scope.node, *([owner.node] if (owner := class_of(scope)) is not None else [])]
+    names = [each.name.value for each in around if isinstance(each, cst.FunctionDef | cst.ClassDef)]
+    return next((word for word in (*words.split(), *names) if _says_evaluation(word)), "")
 
 
 def _says_evaluation(name: str) -> bool:

@@ -27,7 +27,7 @@ into a `main()`.
   command-line option counts if no declaration has its default (`parser.set_defaults(**json.load(file))`).
 - Modules that set the start method to `"fork"`, notebooks and files that pytest runs are not reported. Workers import
   nothing from a notebook, so it needs no guard (but see [DL208](#dl208-local-dataset-class)). Scripts of Jupytext and
-  Databricks, which comments divide into cells, count as notebooks.
+  Databricks, which comments divide into cells, count as notebooks unless they read a command line.
 - A guard inside a decorator, or in a function with another name, is not recognized. A function that is merely called
   `main` is no guard.
 

@@ -56,7 +56,8 @@ class Prices(Dataset):
         return self.rows[index]
 ```
 
-A file that is too large for memory can be mapped: `numpy.load(path, mmap_mode="r")`.
+A file that is too large for memory can be mapped: `numpy.load(path, mmap_mode="r")`. An archive stays open in each
+worker, from its first sample on, not from `__init__` on: see [DL205](#dl205-handle-opened-in-init).
 
 ## Fix safety
 No fix: you decide where the content should be stored.
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
 RULE = Rule("DL605", "file-read-per-sample", Entity.WORKER_CODE, Level.SPEED, Claim.MAY, subjects=(STORES,))
 
 _ADVICE = "read it once in `__init__`, or memory-map it"
+_OPEN_ARCHIVE = "open it once in each worker, on first use"  # DL205: forked workers must not share an open one
 
 
 def find(file: File) -> Iterable[RepeatedRead]:
@@ -97,4 +99,5 @@ def find(file: File) -> Iterable[RepeatedRead]:
 def check(reread: RepeatedRead, file: File) -> Iterator[Finding]:
     label = reread.function.label
     problem = f"`{label}` reads {reread.content} with `{reread.reader}` per {reread.each} (milliseconds each)"
-    yield Finding(reread.call, problem, _ADVICE, because=file.steps_to(reread.function), cause=label)
+    advice = _OPEN_ARCHIVE if reread.is_archive else _ADVICE
+    yield Finding(reread.call, problem, advice, because=file.steps_to(reread.function), cause=label)

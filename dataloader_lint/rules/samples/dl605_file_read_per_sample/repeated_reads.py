@@ -52,7 +52,12 @@ class RepeatedRead:
     @property
     def content(self) -> str:
         """What is read each time."""
-        return "all headers of an archive" if "archive" in row(self.reader).reads else "the same file"
+        return "all headers of an archive" if self.is_archive else "the same file"
+
+    @property
+    def is_archive(self) -> bool:
+        """True for a zip or tar archive, which may stay open: only its headers cost time."""
+        return "archive" in row(self.reader).reads
 
 
 def repeated_reads(workers: Workers, module: ModuleFacts) -> Iterator[RepeatedRead]:

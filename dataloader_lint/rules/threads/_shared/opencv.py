@@ -22,7 +22,7 @@ from dataloader_lint.semantics.syntax.expressions import keyword_of, positional_
 from dataloader_lint.semantics.syntax.guards import is_guarded
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted, resolve, star_imports
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, function_scope
-from dataloader_lint.semantics.values.values import Evaluator, Library
+from dataloader_lint.semantics.values.values import Evaluator, Frame, Library, constant
 
 LIMIT = "setNumThreads"
 # Functions that only query or configure, or manage windows.
@@ -153,7 +153,7 @@ class OpenCV:
                 if _does_work(name) and is_reached(self.ev, call, function.frame)
             ]
             if found and not self._has_limit(function):
-                threaded = next((each for each in found if _starts_threads(*each)), None)
+                threaded = next((each for each in found if self._starts_threads(*each, function.frame)), None)
                 call, name = threaded or found[0]
                 yield WorkerCall(function, name, threaded is not None, _import_of(call, module, imports))
 
@@ -300,6 +300,18 @@ class OpenCV:
                 return True
         return False
 
+    def _starts_threads(self, call: cst.Call, name: str, frame: Frame) -> bool:
+        return name[4:] in _STARTING_THREADS and not (name == "cv2.resize" and self._is_small(call, frame))
+
+    def _is_small(self, call: cst.Call, frame: Frame) -> bool:
+        """True if a call of `resize` has a size that is known, and of few pixels."""
+        size = keyword_of(call, "dsize") or next(iter(positional_of(call)[1:2]), None)
+        if not isinstance(size, cst.Tuple) or len(size.elements) != 2:
+            return False
+        sides = [constant(self.ev.values(each.value, frame)) for each in size.elements]
+        numbers = [side.value for side in sides if side is not None and isinstance(side.value, int)]
+        return len(numbers) == 2 and numbers[0] * numbers[1] <= _ONE_STRIPE
+
     def _are_spawned(self, module: ModuleFacts) -> bool:
         """True if all loaders known for a module's cv2 calls ask for spawned workers themselves."""
         loaders = [each for each in self._loaders_around(module) if each.has_workers is not False]
@@ -312,23 +324,6 @@ class OpenCV:
 def _does_work(name: str) -> bool:
     is_work = name.startswith("cv2.") and not name.startswith(_NO_WORK_PARTS)
     return is_work and name[4:] not in _NO_WORK and name[4:] not in _POINT_FUNCTIONS
-
-
-def _starts_threads(call: cst.Call, name: str) -> bool:
-    return name[4:] in _STARTING_THREADS and not (name == "cv2.resize" and _is_small(call))
-
-
-def _is_small(call: cst.Call) -> bool:
-    """True if a call of `resize` is written with a size of few pixels."""
-    size = keyword_of(call, "dsize") or next(iter(positional_of(call)[1:2]), None)
-    if not isinstance(size, cst.Tuple) or len(size.elements) != 2:
-        return False
-    pixels = 1
-    for element in size.elements:
-        if not isinstance(element.value, cst.Integer):
-            return False
-        pixels *= element.value.evaluated_value
-    return pixels <= _ONE_STRIPE
 
 
 def _is_type_checking_only(node: cst.CSTNode, module: ModuleFacts) -> bool:
