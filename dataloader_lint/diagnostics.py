@@ -98,8 +98,10 @@ class Diagnostic:
     it is empty where a finding stands for itself.
 
     `problem` says what is wrong and why it hurts, `advice` what to do. `because` is the chain of steps that shows it,
-    from cause to harm; two findings that differ in it alone are the same. `statement_lines` are the first and the last
-    line of the statement around the finding: a `# noqa` on either one suppresses it. `level` says what it costs.
+    from cause to harm; two findings that differ in it alone are the same. `no_fix` says in a few words why there is no
+    `fix`, if the rule has fixes for others; it is known where fixes were asked for. `statement_lines` are the first and
+    the last line of the statement around the finding: a `# noqa` on either one suppresses it. `level` says what it
+    costs.
 
     In a notebook `cell` is the number of the cell, counted from 1 over all cells, those without code among them, and
     lines are counted within it. It is None in other files, and for what concerns a notebook as a whole.
@@ -118,6 +120,7 @@ class Diagnostic:
     level: Level = field(default=Level.ERROR, compare=False)
     cause: str = field(default="", compare=False)
     places: tuple[Place, ...] = field(default=(), compare=False)
+    no_fix: str = field(default="", compare=False)
 
     @property
     def message(self) -> str:
@@ -153,7 +156,7 @@ class FixResult:
 
     `fixed` counts the fixes that were applied, by code. `remaining` are the findings of the new text, each with its
     `fix` where there is one that was not applied (an unsafe one that was not asked for). `dropped` are those whose fix
-    was tried and did not hold.
+    was tried and did not hold; the others without a `fix` say in `no_fix` why, if their rule has fixes.
     """
 
     source: bytes

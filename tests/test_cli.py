@@ -132,7 +132,10 @@ def test_named_files_are_parsed_even_if_no_rule_has_to_look_at_them() -> None:
         places = [line.split(" ")[:2] for line in out.splitlines() if ": DL" in line]
         assert places == [["a/latin.py:1:1:", "DL000"], ["a/syntax.py:1:5:", "DL000"]]
     assert run("-", stdin=b"def (\n")[0] == 1
-    assert run("--diff", "-", stdin=b"def (\n")[::2] == (0, "No fixes available; 1 would remain.\n")
+    assert run("--diff", "-", stdin=b"def (\n")[::2] == (
+        0,
+        "No fixes available; 1 would remain.\n  left 1: no autofix for DL000\n",
+    )
     assert run("-", stdin=b"import os\n")[0] == 0
     assert run("--ignore", "DL000", "a/syntax.py", "-q")[0] == 0
 

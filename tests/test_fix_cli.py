@@ -27,6 +27,7 @@ HOPELESS = IMPORTS + (
     "    def make(self, data):\n"
     "        return DataLoader(data, num_workers=2, collate_fn=lambda rows: self.pad(rows))\n"
 )
+MADE = "  fixed 1 DL301 persistent-workers-without-workers\n"
 ONLY = ("--output-format", "concise", "--select", "DL201,DL202,DL301")
 
 
@@ -51,7 +52,7 @@ def test_everything_is_fixed() -> None:
     code, out, err = run("a.py")
     assert (code, err) == (1, "")
     assert out.endswith("Found 1 problem: 1 error.\n1 fixable with the `--fix` option.\n")
-    assert run("--fix", "a.py") == (0, "Found 1 problem (1 fixed, 0 remaining).\n", "")
+    assert run("--fix", "a.py") == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{MADE}", "")
     assert Path("a.py").read_text() == FIXED
     assert stat.S_IMODE(Path("a.py").stat().st_mode) == 0o700
     assert sorted(each.name for each in Path().iterdir()) == [".dataloader_lint_cache", "a.py"]
@@ -68,13 +69,18 @@ def test_unsafe_fixes_are_announced_and_need_asking() -> None:
     code, out, _ = run("--fix", "a.py")
     assert (code, out.splitlines(keepends=True)[1:]) == (
         1,
-        ["Found 1 problem (0 fixed, 1 remaining): 1 warning.\n", hidden],
+        [
+            "Found 1 problem (0 fixed, 1 remaining): 1 warning.\n",
+            hidden,
+            "  left 1 DL202: needs --unsafe-fixes (a.py:6)\n",
+        ],
     )
     assert Path("a.py").read_text() == UNSAFE
     code, out, _ = run("--unsafe-fixes", "a.py")
     assert out.endswith("1 fixable with the `--fix` option.\n")
     assert Path("a.py").read_text() == UNSAFE
-    assert run("--fix", "--unsafe-fixes", "a.py") == (0, "Found 1 problem (1 fixed, 0 remaining).\n", "")
+    made = "  fixed 1 DL202 local-function-collate-fn\n"
+    assert run("--fix", "--unsafe-fixes", "a.py") == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{made}", "")
     assert "\n\ndef collate(rows):\n    return rows\n\n\ndef make" in Path("a.py").read_text()
 
     Path("a.py").write_text(SAFE)
@@ -90,7 +96,8 @@ def test_what_cannot_be_fixed_remains() -> None:
     code, out, err = run("--fix", "--unsafe-fixes", ".")
     assert (code, err) == (1, "")
     assert out.startswith("b.py:5:59: DL201 ")
-    assert out.endswith("\nFound 2 problems (1 fixed, 1 remaining): 1 warning.\n")
+    left = "  left 1 DL201: it uses `self` (b.py:5)\n"
+    assert out.endswith(f"\nFound 2 problems (1 fixed, 1 remaining): 1 warning.\n{MADE}{left}")
     assert run("--fix", "--exit-zero", ".")[0] == 0
 
 
@@ -108,7 +115,11 @@ def test_a_diff_writes_nothing() -> None:
         "-loader = DataLoader(data, persistent_workers=True)",
         "+loader = DataLoader(data)",
     ]
-    assert err == "Would fix 1 problem; 1 would remain.\n"
+    assert err.splitlines() == [
+        "Would fix 1 problem; 1 would remain.",
+        "  fix 1 DL301 persistent-workers-without-workers",
+        "  left 1 DL201: it uses `self` (b.py:5)",
+    ]
     assert Path("a.py").read_text() == SAFE
     processes.run(["git", "apply", "-p0"], input=out.encode(), check=True)
     assert Path("a.py").read_text() == FIXED
@@ -117,7 +128,7 @@ def test_a_diff_writes_nothing() -> None:
 
 def test_standard_input_comes_out_fixed() -> None:
     code, out, err = run("--fix", "-", stdin=SAFE.encode())
-    assert (code, out, err) == (0, FIXED, "Found 1 problem (1 fixed, 0 remaining).\n")
+    assert (code, out, err) == (0, FIXED, f"Found 1 problem (1 fixed, 0 remaining).\n{MADE}")
     code, out, err = run("--fix", "--stdin-filename", "b.py", "-", stdin=HOPELESS.encode())
     assert (code, out) == (1, HOPELESS)
     assert err.startswith("b.py:5:59: DL201 ")
@@ -163,7 +174,8 @@ def test_a_file_that_cannot_be_written_is_one_line() -> None:
     Path("a.py").chmod(0o444)
     code, out, err = run("--fix", ".")
     assert (code, err) == (2, "dataloader-lint: a.py: cannot be written: permission denied\n")
-    assert out.endswith("Found 2 problems (1 fixed, 1 remaining): 1 error.\n")
+    left = "  left 1 DL301: could not be written (a.py:3)\n"
+    assert out.endswith(f"Found 2 problems (1 fixed, 1 remaining): 1 error.\n{MADE}{left}")
     assert (Path("a.py").read_text(), Path("b.py").read_text()) == (SAFE, FIXED)
 
 
@@ -234,7 +246,7 @@ def test_what_loaders_of_other_files_lead_to_remains_after_a_fix() -> None:
     Path("tools.py").write_text(TOOLS)
     select = ("--select", "DL204,DL501")
     code, out, _ = run(*select, "--fix", ".")
-    assert (code, [line[:16] for line in out.splitlines() if "DL" in line]) == (0, ["tools.py:1:1: DL"])
+    assert (code, [line[:16] for line in out.splitlines() if ": DL" in line]) == (0, ["tools.py:1:1: DL"])
     assert "Found 1 problem (1 fixed, 0 remaining); 1 note." in out
     assert run(*select, ".")[1].splitlines()[0] == out.splitlines()[0]
 
@@ -288,4 +300,4 @@ def test_a_diff_with_nothing_to_show_ends_with_0() -> None:
     Path("b.py").write_text(HOPELESS)
     code, out, err = run("--diff", ".")
     assert (code, out) == (0, "")
-    assert err == "No fixes available; 1 would remain.\n"
+    assert err == "No fixes available; 1 would remain.\n  left 1 DL201: it uses `self` (b.py:5)\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dataloader_lint.diagnostics import Diagnostic, Fix, Level, Position, Reason, Safety, TextEdit
-from dataloader_lint.output import as_json, concise, full, page, paint, statistics
+from dataloader_lint.output import as_json, concise, fixing, full, page, paint, statistics
 from dataloader_lint.output.text import draw_line, neutralise, shown_path
 
 
@@ -193,6 +193,7 @@ def test_json_has_the_shape_of_ruffs(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "location": {"column": 1, "row": 2},
         "message": "it hurts",
         "name": "some-name",
+        "no_fix": None,
         "noqa_row": 2,
         "places": [],
         "url": "https://dataloader-lint.readthedocs.io/en/latest/rules/dl301-some-name/",
@@ -287,3 +288,30 @@ def test_text_is_broken_between_words_in_a_terminal() -> None:
     assert f"docs: \x1b]8;;{url}\x1b\\dl301-some-name\x1b]8;;\x1b\\" in linked
     (short,) = concise.emit([one], paint.plain, width=40)
     assert (len(short), short[-1]) == (40, "…")
+
+
+def left(code: str, line: int, no_fix: str, fix: Fix | None = None) -> Diagnostic:
+    return Diagnostic("a/b.py", Position(line, 0), Position(line, 0), code, "p", "", (line, line), fix, no_fix=no_fix)
+
+
+def test_what_was_fixed_and_left_is_said_by_cause() -> None:
+    unsafe = Fix(Safety.UNSAFE, "Move it", ())
+    remaining = [left("DL101", 7, "an element is replaced"), left("DL205", 8, ""), left("DL102", 9, "")]
+    remaining += [left("DL204", line, "", unsafe) for line in (1, 2, 3)]
+    assert list(fixing.emit({"DL401": 2}, remaining, lambda code: "some-name")) == [
+        "  fixed 2 DL401 some-name",
+        "  left 3 DL204: needs --unsafe-fixes",
+        "  left 1 DL101: an element is replaced (a/b.py:7)",
+        "  left 2: no autofix for DL102, DL205",
+    ]
+
+
+def test_what_was_left_fits_a_screen() -> None:
+    long = replace(left("DL101", 7, "an element is replaced"), filename=f"{'folder/' * 20}b.py")
+    many = [long, *(left(f"DL1{number}", number, f"reason {number}" * 9) for number in range(10, 40))]
+    lines = list(fixing.emit({}, many, str, would=True))
+    assert lines[0].startswith("  left 1 DL101: an element is replaced (...")
+    assert lines[0].endswith("folder/b.py:7)")
+    assert max(map(len, lines)) <= fixing.WIDTH
+    assert len(lines) == 20
+    assert lines[-1] == "  and 12 more: see `no_fix` of --output-format json"

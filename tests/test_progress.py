@@ -56,7 +56,8 @@ def test_a_diff_is_not_printed_over_the_bar() -> None:
     write("c.py", BAD)
     shown, out = on_a_terminal(*ONLY, "--diff")
     assert out.count("+loader = DataLoader(data, num_workers=0)") == 2
-    assert shown.endswith("\r\x1b[KWould fix 2 problems; 0 would remain.\r\n")
+    made = "  fix 2 DL301 persistent-workers-without-workers\r\n"
+    assert shown.endswith(f"\r\x1b[KWould fix 2 problems; 0 would remain.\r\n{made}")
 
 
 def test_a_short_run_shows_nothing() -> None:

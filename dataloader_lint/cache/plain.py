@@ -22,7 +22,7 @@ def plain(one: Diagnostic) -> list[Any]:
     because = [[each.filename, each.position.line, each.position.column, each.text, each.cell] for each in one.because]
     others = [[*_places(each.start, each.end), *each.statement_lines, each.cell] for each in one.places]
     said = [one.code, one.problem, one.advice, list(one.statement_lines), fix, one.cell, because, one.level.value]
-    return [one.filename, *places, *said, one.cause, others]
+    return [one.filename, *places, *said, one.cause, others, one.no_fix]
 
 
 def _places(start: Position, end: Position) -> list[int]:
@@ -38,14 +38,14 @@ def diagnostic(plain: list[Any]) -> Diagnostic:
         edits = tuple(TextEdit(Position(a, b), Position(c, d), content, where) for a, b, c, d, content, where in fix[2])
         fixed = Fix(Safety(fix[0]), fix[1], edits)
     reasons = tuple(Reason(path, Position(a, b), text, where) for path, a, b, text, where in because)
-    level, cause, others = more
+    level, cause, others, no_fix = more
     places = tuple(
         Place(filename, Position(a, b), Position(c, d), (first, last), where)
         for a, b, c, d, first, last, where in others
     )
     of = (lines[0], lines[1])
     return Diagnostic(
-        filename, start, end, code, problem, advice, of, fixed, cell, reasons, Level(level), cause, places
+        filename, start, end, code, problem, advice, of, fixed, cell, reasons, Level(level), cause, places, no_fix
     )
 
 

@@ -8,7 +8,7 @@ from dataloader_lint.cli.diffs import show_diff
 from dataloader_lint.cli.formats import name_of
 from dataloader_lint.cli.linting import progress_for
 from dataloader_lint.cli.options import Options
-from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, report
+from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, TEXTS, report
 from dataloader_lint.cli.terminal import complain, show
 from dataloader_lint.output.text import shown_path
 
@@ -81,7 +81,15 @@ def _report(
             show([f"Fixed {_problems(result.fixed)}."], stream)
     else:
         code = report(result.remaining, options, stdin, fixed=result, hidden=hidden, stream=stream)
+        if options.settings.output_format in TEXTS and not (options.quiet or options.output_file):
+            show(_by_cause(result), stream)
     return FINDINGS if options.exit_non_zero_on_fix and result.fixed and code == CLEAN else code
+
+
+def _by_cause(result: Fixed, *, would: bool = False) -> Iterator[str]:
+    from dataloader_lint.output.fixing import emit
+
+    return emit(result.by_code, result.remaining, name_of, would=would)
 
 
 def _fixes(result: Fixed) -> Iterator[str]:
@@ -104,9 +112,8 @@ def _after_diff(result: Fixed, options: Options) -> int:
 
     if not options.quiet:
         fixed = f"Would fix {_problems(result.fixed)}"
-        print(
-            f"{fixed if result.fixed else 'No fixes available'}; {len(result.remaining)} would remain.", file=sys.stderr
-        )
+        first = f"{fixed if result.fixed else 'No fixes available'}; {len(result.remaining)} would remain."
+        show([first, *_by_cause(result, would=True)], sys.stderr)
     if any(one.code == INTERNAL_ERROR for one in result.remaining):
         return ERROR
     return FINDINGS if result.fixed and not options.exit_zero else CLEAN

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CLEAN, FINDINGS, ERROR, INTERRUPTED = 0, 1, 2, 130
 
-_TEXTS = ("concise", "full", "grouped")  # the formats for people; the others hold nothing but findings, for programs
+TEXTS = ("concise", "full", "grouped")  # the formats for people; the others hold nothing but findings, for programs
 _WITH_FIXES = ("json", "json-lines", "sarif", "rdjson")
 
 
@@ -27,7 +27,7 @@ def wanted_fixes(options: Options) -> str:
     shape = options.settings.output_format
     if options.statistics:
         return "shown"
-    return "tried" if shape in _WITH_FIXES else "shown" if shape in _TEXTS else ""
+    return "tried" if shape in _WITH_FIXES else "shown" if shape in TEXTS else ""
 
 
 def report(
@@ -44,7 +44,7 @@ def report(
     `stdin` is what came through standard input, where that was linted, `fixed` what came of fixing, `hidden` how many
     more findings the baseline holds. Raises UsageError where `--output-file` cannot be written.
     """
-    is_text = options.settings.output_format in _TEXTS
+    is_text = options.settings.output_format in TEXTS
     if is_text and not (diagnostics or fixed or hidden or options.output_file):
         if not options.quiet:
             print("All checks passed!", flush=True)

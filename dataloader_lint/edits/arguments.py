@@ -31,19 +31,19 @@ def add_argument(editor: Editor, call: cst.Call, code: str) -> Edit:
     if not call.args:
         opening = editor.text.index("(", editor.outer(call.func)[1]) + 1
         if has_comment(editor.text[opening:closing]):
-            raise RefusedError("a comment stands where the argument should go")
+            raise RefusedError("a comment is in the way")
         return Edit(opening, closing, code)
     last = call.args[-1]
     start, end = editor.start(last), editor.end(last)
     if isinstance(last.value, cst.GeneratorExp) and not editor.is_in_parentheses(last.value):
-        raise RefusedError("a generator expression without parentheses must stay alone")
+        raise RefusedError("a bare generator expression stays alone")
     comma = _comma(editor, end, closing)
     before = editor.text[editor.line_start(start) : start]
     if "\n" not in _normal(editor.text[end:closing]) or before.strip():
         return Edit(end, end, f", {code}")  # on one line, or several arguments on the last line
     if comma is None:
         if has_comment(editor.text[end:closing]):
-            raise RefusedError("a comment stands where the comma should go")
+            raise RefusedError("a comment is in the way")
         return Edit(end, end, f",{editor.newline}{before}{code}")
     line_end = editor.line_end(comma)
     if editor.text[comma:line_end].strip() and line_end < closing:
@@ -66,7 +66,7 @@ def _remove(editor: Editor, items: Sequence[Node], item: Node, opening: int, clo
     after = _extent(editor, items[number + 1])[0] if number + 1 < len(items) else closing
     comma = _comma(editor, end, after)
     if comma is None and after != closing:
-        raise RefusedError("something stands between an argument and its comma")
+        raise RefusedError("something stands before the comma")
     line_start, is_first = editor.line_start(start), not text[editor.line_start(start) : start].strip()
     end = comma if comma is not None else end
     blank = _blank_after(text, end)

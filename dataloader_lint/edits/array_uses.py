@@ -37,7 +37,7 @@ def refuse_own_collation(project: Project, module: ModuleFacts) -> None:
     """Refuses where the module, or one that imports it, may make batches in a way that tells numpy's scalars."""
     importers = project.importers(module, ["collate", "collate_fn", "torch_geometric", "transformers"])
     if any(_COLLATES.search(each.tree.code) for each in (module, *importers)):
-        raise RefusedError("numpy's numbers may become tensors of another type")
+        raise RefusedError("tensors would get another dtype")
 
 
 def check_elements(editor: Editor, name: str, kind: str) -> None:
@@ -74,14 +74,14 @@ def check_use(tree: Tree, use: cst.BaseExpression, kind: str) -> None:
         return
     subscript = tree.parent(use)
     if not isinstance(subscript, cst.Subscript) or subscript.value is not use or len(subscript.slice) != 1:
-        raise RefusedError("used in a way that an array may not allow")
+        raise RefusedError("an array may not allow a use")
     inside = subscript.slice[0].slice
     if isinstance(inside, cst.Slice):
         if not _is_iterated(tree, subscript):
             raise RefusedError("a slice is a view of the array")
         _check_iterated(tree, subscript, kind)
     elif not isinstance(inside, cst.Index) or _may_be_bool(inside.value):
-        raise RefusedError("indexed with something else than a number")
+        raise RefusedError("indexed with more than numbers")
     else:
         _check_element(tree, subscript, kind)
 
@@ -136,7 +136,7 @@ def _check_iterated(tree: Tree, use: Node, kind: str) -> None:
         is_pair = isinstance(pair, cst.Tuple) and len(pair.elements) == len(("index", "element"))
         target = pair.elements[1].value if isinstance(pair, cst.Tuple) and is_pair else None
     if not isinstance(target, cst.Name):
-        raise RefusedError("numpy's numbers are of another type")
+        raise RefusedError("NumPy's numbers have another type")
     _check_name(tree, target, kind, 0)
 
 
@@ -152,7 +152,7 @@ def _check_name(tree: Tree, bound: cst.Name, kind: str, depth: int) -> None:
     for name in names_in(tree, scope.node, bound.value):
         is_target = isinstance(tree.parent(name), cst.AssignTarget) or name is bound
         if depth > _LOCAL_NAMES or (not is_target and not resolve(name, tree)):
-            raise RefusedError("numpy's numbers are of another type")
+            raise RefusedError("NumPy's numbers have another type")
         if not is_target:
             _check_number(tree, name, kind, depth + 1)
 
@@ -174,7 +174,7 @@ def _check_number(tree: Tree, number: Node, kind: str, depth: int) -> None:
         if is_text:
             return
         if not isinstance(other, cst.Integer | cst.Float) or isinstance(above.operator, cst.Power):
-            raise RefusedError("numpy's numbers may overflow, or change the type of an array")
+            raise RefusedError("NumPy's numbers may overflow")
         becomes_float = kind == "int" and (is_ratio or isinstance(other, cst.Float))
         _check_number(tree, above, "ratio" if becomes_float else kind, depth)
     elif not (
@@ -182,13 +182,13 @@ def _check_number(tree: Tree, number: Node, kind: str, depth: int) -> None:
         or isinstance(above, cst.Comparison | cst.ComparisonTarget | cst.FormattedStringExpression)
         or (isinstance(above, cst.If | cst.IfExp | cst.While | cst.Assert) and above.test is number)
     ):
-        raise RefusedError("numpy's numbers are of another type")
+        raise RefusedError("NumPy's numbers have another type")
 
 
 def _check_passed(tree: Tree, arg: cst.Arg, kind: str, depth: int) -> None:
     call = tree.parent(arg)
     if not isinstance(call, cst.Call):
-        raise RefusedError("numpy's numbers are of another type")
+        raise RefusedError("NumPy's numbers have another type")
     name = last_name(call.func)
     root = dotted(call.func).partition(".")[0]
     is_typed = any(each.keyword is not None and each.keyword.value == "dtype" for each in call.args)
@@ -199,7 +199,7 @@ def _check_passed(tree: Tree, arg: cst.Arg, kind: str, depth: int) -> None:
         or (name in _TENSORS and root == "torch" and kind == "int")
     )
     if not is_safe:
-        raise RefusedError("numpy's numbers are of another type")
+        raise RefusedError("NumPy's numbers have another type")
 
 
 def _check_stored(tree: Tree, number: Node, above: Node, kind: str, depth: int) -> None:
@@ -225,7 +225,7 @@ def _check_stored(tree: Tree, number: Node, above: Node, kind: str, depth: int) 
         if isinstance(holder, cst.Assign) and kind != "ratio" and isinstance(holder.targets[0].target, cst.Name):
             _check_container_name(tree, holder.targets[0].target)
             return
-    raise RefusedError("numpy's numbers are of another type")
+    raise RefusedError("NumPy's numbers have another type")
 
 
 def _check_container_name(tree: Tree, bound: cst.Name) -> None:
@@ -235,4 +235,4 @@ def _check_container_name(tree: Tree, bound: cst.Name) -> None:
         above = tree.parent(name)
         is_filled = isinstance(above, cst.Subscript) and isinstance(tree.parent(above), cst.AssignTarget)
         if not (is_filled or isinstance(above, cst.AssignTarget | cst.Return)):
-            raise RefusedError("numpy's numbers are of another type")
+            raise RefusedError("NumPy's numbers have another type")

@@ -95,7 +95,7 @@ def _check(editor: Editor, name: str, home: Scope, at: Node) -> None:
         raise RefusedError(f"`{name}` is no plain value")
     if binding.kind is Kind.PARAMETER:
         if _is_receiver(editor, binding):
-            raise RefusedError(f"`{name}` is the object of a method")
+            raise RefusedError(f"it uses `{name}`")
         return
     around = [at, *tree.ancestors(at)]
     here = next((each for each in around if each in tree and tree.scope_of(each) is home), at)
@@ -142,13 +142,13 @@ def _refuse_place_bound(editor: Editor, function: Function) -> None:
     tree = editor.tree
     for node in tree.walk(function):
         if isinstance(node, cst.Nonlocal):
-            raise RefusedError("it binds a name of the function around it")
+            raise RefusedError("it binds a name outside")
         if isinstance(function, cst.Lambda) and isinstance(node, cst.Await | cst.Yield | cst.NamedExpr):
-            raise RefusedError("what it does belongs to the function around it")
+            raise RefusedError("it belongs to the function around")
         if isinstance(function, cst.Lambda) and isinstance(node, cst.CompFor) and node.asynchronous is not None:
-            raise RefusedError("what it does belongs to the function around it")
+            raise RefusedError("it belongs to the function around")
         if isinstance(node, cst.Name) and node.value in _PLACE_BOUND:
             raise RefusedError(f"`{node.value}` depends on its place")
     in_class = any(isinstance(above, cst.ClassDef) for above in tree.ancestors(function))
     if in_class and _MANGLED.search(editor.code(function)):
-        raise RefusedError("a name is mangled with that of its class")
+        raise RefusedError("a private name of its class")

@@ -31,7 +31,7 @@ def add_parameter(editor: Editor, function: cst.FunctionDef | cst.Lambda, name: 
     else:
         found = _DEF.match(code)
     if found is None:
-        raise RefusedError("it has parameters, or a comment between its parentheses")
+        raise RefusedError("it has parameters or a comment")
     place = editor.outer(function)[0] + found.end()
     return Edit(place, place, name)
 

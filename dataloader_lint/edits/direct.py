@@ -56,7 +56,7 @@ def direct_callee(editor: Editor, node: Function) -> Direct | None:
     keywords = _keywords_behind(call, place + len(names), binding)
     if keywords is None or not all(_can_be_bound(editor, arg.value) for arg in others):
         if binding.kind is Kind.FUNCTION:
-            raise RefusedError("a function that only calls another one would be no gain")
+            raise RefusedError("it only calls another function")
         return None
     captured_names(editor, node, node)
     before = [editor.code(arg.value) for arg in call.args[:place]]

@@ -123,12 +123,12 @@ class Editor:
 
     def _offsets(self, part: _Part, twin: Node) -> tuple[int, int]:
         if id(twin) not in part.spans:
-            raise RefusedError("LibCST does not say where this stands")
+            raise RefusedError("its place is unknown")
         return part.spans[id(twin)]
 
     def _part(self, node: Node) -> _Part:
         if self.once("backslash lines", lambda: has_backslash_line(self.text)):
-            raise RefusedError("a line holds a backslash only: what is put below it would be joined to it")
+            raise RefusedError("a backslash stands on its own line")
         imports = self.once("imports", lambda: {id(part): statement for part, statement in import_parts(self.tree)})
         inside = imports.get(id(node), node)
         if inside not in self.tree:

@@ -77,7 +77,7 @@ def shifted(editor: Editor, code: str, indentation: str, wanted: str, is_docstri
         elif line.lstrip().startswith("#"):
             made.append(wanted + line.lstrip())
         else:
-            raise RefusedError("a line is indented less than the code that it belongs to")
+            raise RefusedError("a line is indented less")
     return "".join(made)
 
 

@@ -42,16 +42,16 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     body = list(tree.module.body)
     last = next((index for index, each in enumerate(body) if each is start), None)
     if last is None or isinstance(start, _DEFINITIONS):
-        raise RefusedError("a definition has to stay where workers find it")
+        raise RefusedError("workers need the definition there")
     work = first_work(body, start)
     first = next(index for index, each in enumerate(body) if each is work)
     while first > 1 and _is_heading(editor, body[first - 1], body[first]):
         first -= 1
     above, moved = body[:first], body[first:]
     if any(isinstance(node, _DEFINITIONS) for each in moved for node in tree.walk(each)):
-        raise RefusedError("functions and classes stand between the statements that would move")
+        raise RefusedError("functions or classes stand in between")
     if any(name.value == "__name__" for each in body for name in tree.find(each, cst.Name)):
-        raise RefusedError("the script asks for the name of its module already")
+        raise RefusedError("the script tests `__name__` already")
     inside = {id(node) for each in moved for node in tree.walk(each)}
     bound = [
         name
@@ -62,7 +62,7 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     if "*" in bound or not read.isdisjoint((*bound, *_READS_ALL)):
         raise RefusedError("a function or class reads what would move")
     if is_imported(bound):
-        raise RefusedError("another file may import what would move")
+        raise RefusedError("another file imports what would move")
     place = start_with_comments(editor, moved[0])
     edits = list(_indented(editor, place, _multiline_strings(editor, moved)))
     # As black does: two blank lines below a definition, one below everything else.

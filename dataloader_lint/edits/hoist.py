@@ -110,7 +110,7 @@ def _computed_defaults(editor: Editor, node: cst.Lambda) -> dict[str, str]:
         if param.default is not None and not is_fixed(param.default)
     }
     if found and (node.params.posonly_params or not isinstance(editor.tree.parent(node), cst.Arg)):
-        raise RefusedError("a default that is computed could be passed by position")
+        raise RefusedError("a default is computed")
     return found
 
 

@@ -172,7 +172,7 @@ def _new_line(editor: Editor, use: Node, module: str, line: str) -> tuple[Edit, 
     if statements:
         place = start_with_comments(editor, _line_of(editor, statements[0]))
         return Edit(place, place, line + newline), Edit(place, place, newline, rank=1)
-    raise RefusedError("the file imports nothing that shows where imports go")
+    raise RefusedError("the file has no imports")
 
 
 def _line_below(editor: Editor, statement: Node, content: str) -> Edit:

@@ -48,7 +48,7 @@ def lift_function(editor: Editor, node: Function) -> tuple[str, tuple[Edit, ...]
 def _lift(editor: Editor, node: cst.FunctionDef) -> tuple[str, tuple[Edit, ...]]:
     tree, home, name = editor.tree, editor.tree.scope_of(node), node.name.value
     if home.function is not home or len(bindings_of(home)[name]) > 1:
-        raise RefusedError("the name of the function means several things")
+        raise RefusedError("its name means several things")
     block = tree.parent(node)
     if not isinstance(block, cst.IndentedBlock) or len(block.body) < 2:
         raise RefusedError("nothing would be left of the block")
@@ -128,7 +128,7 @@ def _check_head(editor: Editor, node: cst.FunctionDef) -> None:
             bindings = bindings_of(editor.tree.root).get(name.value, [])
             is_late = any(editor.tree.order(each.node) > top for each in bindings)
             if is_late or not resolves_at_module_level(editor, name):
-                raise RefusedError("a decorator that module level does not know")
+                raise RefusedError("its decorator is local")
 
 
 def _other_name(around: cst.CSTNode, name: str) -> str:
@@ -161,7 +161,7 @@ def _at_module_level(editor: Editor, node: cst.FunctionDef, name: str, bound: li
     indentation = editor.indentation(first_offset(editor, node))
     found = _NAME.match(editor.text, editor.text.index("def", editor.start(node)))
     if found is None:
-        raise RefusedError("the name of the function stands elsewhere")
+        raise RefusedError("its name stands elsewhere")
     edits = [Edit(found.start(1) - start, found.end(1) - start, name)]
     if bound:
         edits.append(_more_parameters(editor, node, tuple(each.name for each in bound), found.end(1), start))

@@ -85,11 +85,11 @@ def _refuse_effects(value: cst.BaseExpression, loader: Loader) -> None:
     tree = loader.frame.scope.module.tree
     for node in tree.walk(value):
         if isinstance(node, cst.NamedExpr | cst.Await | cst.Yield):
-            raise RefusedError("the argument does more than to give a value")
+            raise RefusedError("the argument does more than that")
         if isinstance(node, cst.Call):
             callees = loader.ev.values(node.func, loader.frame)
             if not callees or not all(isinstance(each, Library) and _only_gives_value(each.name) for each in callees):
-                raise RefusedError("the argument runs code that may do more than to give a value")
+                raise RefusedError("the argument may do more than that")
 
 
 _EFFECTS = frozenset({"delattr", "eval", "exec", "input", "next", "open", "print", "setattr", "__import__"})
@@ -107,7 +107,7 @@ def _workers(editor: Editor, loader: Loader, place: Place, is_like: Callable[[Lo
     known = loader.known("num_workers")
     if loader.is_passed("num_workers") is False:
         if known is not None and known.default:
-            raise RefusedError("the number of workers comes from a default out of reach")
+            raise RefusedError("`num_workers` is a default elsewhere")
         return ""
     workers = _only_place(editor, loader, "num_workers", is_like)
     if isinstance(workers.value, cst.Integer):
@@ -121,7 +121,7 @@ def _workers(editor: Editor, loader: Loader, place: Place, is_like: Callable[[Lo
         return f'{star.value}["num_workers"]'
     if known is not None and not known.default:
         return ""
-    raise RefusedError("the number of workers has no name there")
+    raise RefusedError("`num_workers` has no name there")
 
 
 def _is_name(node: cst.BaseExpression) -> bool:
@@ -151,7 +151,7 @@ def _only_place(editor: Editor, loader: Loader, name: str, is_like: Callable[[Lo
             raise RefusedError("an argument that is passed by position")
         return Place(arg, loader.call, arg.value)
     if loader.kind.spellings:
-        raise RefusedError("an option of a trainer that is not written in the call")
+        raise RefusedError("the trainer's call does not name it")
     places = [
         place
         for each in loader.call.args
@@ -177,7 +177,7 @@ def _in_dict(
     if binding.scope.is_class or binding.scope.parent is None:
         raise RefusedError("the keyword dict may be used elsewhere")
     if any(name in _READING_ALL for name in map(_called, editor.tree.find(binding.scope.node, cst.Call))):
-        raise RefusedError("the keyword dict may be read by its name")
+        raise RefusedError("the keyword dict is read elsewhere")
     if not isinstance(binding.value, cst.Dict) and not _is_dict_call(binding.value):
         raise RefusedError("the keyword dict is made elsewhere")
     yield from _in_display(binding.value, name)
@@ -250,7 +250,7 @@ def _in_display(node: cst.BaseExpression, name: str) -> Iterator[Place]:
     if isinstance(node, cst.Dict):
         for element in node.elements:
             if not isinstance(element, cst.DictElement) or not isinstance(element.key, cst.SimpleString):
-                raise RefusedError("a keyword dict with keys that are not written out")
+                raise RefusedError("a keyword dict with unknown keys")
             if element.key.evaluated_value == name:
                 yield Place(element, node, element.value)
     elif isinstance(node, cst.Call) and _is_dict_call(node):

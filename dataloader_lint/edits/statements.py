@@ -88,7 +88,7 @@ def _statement(editor: Editor, node: Node) -> Node:
 
 def _inline(code: str) -> str:
     if "\n" in code or code.endswith(":"):
-        raise RefusedError("a statement of several lines does not fit on the line of another one")
+        raise RefusedError("several statements on one line")
     return code
 
 

@@ -58,18 +58,18 @@ def to_array(editor: Editor, dataset: DatasetClass, binding: AttributeBinding) -
     """The edits that keep the list of `self.name = ...` as an array; refused where that could be noticed."""
     statement, written = binding.node, binding.value
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or binding.path or written is None:
-        raise RefusedError("the attribute is not all that the statement binds")
+        raise RefusedError("the statement binds more than it")
     if binding.of is not None or binding.key or binding.part or binding.method.is_class:
         raise RefusedError("not bound by a method of its class")
     if any(isinstance(above, LOOPS) for above in editor.tree.ancestors(statement)):
         raise RefusedError("bound again and again")
     kind = _kind_of_elements(dataset, binding)
     if kind not in ("path", "str", "int", "float"):
-        raise RefusedError("not all elements are known to be strings, or numbers of one kind")
+        raise RefusedError("elements of unknown or mixed kind")
     texts = dataset.reach.ev.project.requirements(binding.method.module.path)
     has_string_type = any(demands(text, NEW_NUMPY) for text in texts)
     if kind == "str" and not has_string_type:
-        raise RefusedError("each string would take as much memory as the longest")
+        raise RefusedError("one string is much longer")
     _check_source(dataset, binding, written)
     family = _family(editor, dataset, binding)
     _check_bindings(editor, family, binding)

@@ -30,7 +30,7 @@ def name_for(editor: Editor, node: cst.Lambda, role: str) -> str:
         same = (each for each in others if each is not node and wanted in _names_for(editor, each, role)[:1])
         if all(editor.code(each) == editor.code(node) for each in same):
             return wanted
-    raise RefusedError("no name would tell the functions apart")
+    raise RefusedError("no names tell the lambdas apart")
 
 
 def _names_for(editor: Editor, node: cst.Lambda, role: str) -> list[str]:

@@ -43,7 +43,10 @@ def by_cause(found: Sequence[Diagnostic], text: str, settings: Settings) -> list
         elsewhere = [one for one in others if (one.cell, one.start, one.end) != (first.cell, first.start, first.end)]
         places = (Place(one.filename, one.start, one.end, one.statement_lines, one.cell) for one in elsewhere)
         ordered = tuple(sorted(dict.fromkeys(places), key=lambda place: (place.cell or 0, place.start)))
-        made.append(replace(first, places=ordered, fix=_together([first.fix, *(one.fix for one in others)])))
+        fix = _together([first.fix, *(one.fix for one in others)])
+        reasons = [one.no_fix for one in (first, *others) if one.no_fix]
+        no_fix = "" if fix is not None else reasons[0] if reasons else ""
+        made.append(replace(first, places=ordered, fix=fix, no_fix=no_fix))
     if settings.measured:
         from dataloader_lint.engine.measured import as_measured
 

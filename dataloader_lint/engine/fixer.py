@@ -18,7 +18,7 @@ from dataloader_lint.edits import Edit, Editor, Repair
 from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
 from dataloader_lint.engine.causes import by_cause, in_groups
-from dataloader_lint.engine.linter import Examined, build_repairs, examine, lint_source
+from dataloader_lint.engine.linter import LITTLE_GAIN, NOT_SURE, Examined, build_repairs, examine, lint_source
 from dataloader_lint.engine.notebooks import OpenedNotebook, in_cells, open_notebook
 from dataloader_lint.engine.reports import unsuppressed, unused_noqa
 from dataloader_lint.gate import may_matter
@@ -33,6 +33,8 @@ from dataloader_lint.source.parsing import MAX_LENGTH, parse
 # A finding by its code and place, as far as the place is the same in the old and the new text: its offset in the old
 # one, or None inside text that an edit replaced or inserted.
 _Mark = tuple[str, int | None]
+
+_DID_NOT_HOLD = "tried, and did not hold"
 
 
 def fix_source(
@@ -83,7 +85,9 @@ def fix_source(
         state = after
     bad = [one for one in state.found if (one.code, state.offset(one)) in dropped]
     is_bad = set(bad)
-    remaining = [state.with_fix(one) if one not in is_bad else one for one in state.found]
+    remaining = [
+        state.with_fix(one) if one not in is_bad else replace(one, no_fix=_DID_NOT_HOLD) for one in state.found
+    ]
     changed = _written(source, opened, state.text) if state.text != text else source
     problems = [] if isinstance(opened, PlainText) else opened.problems
     remaining = _located(state, [*problems, *state.broken, *by_cause(remaining, state.text.text, settings)])
@@ -130,6 +134,7 @@ class _State:
         self.broken = [one for one in self.examined.diagnostics if one.code == _INTERNAL_ERROR]
         self._starts = line_starts(text.text)
         self._repairs: dict[Diagnostic, Repair] | None = None
+        self._refused: dict[Diagnostic, str] = {}
         self._editor: Editor | None = None
         self._whole: dict[Diagnostic, Diagnostic] = {}  # what stands for the cause of a finding
 
@@ -148,15 +153,16 @@ class _State:
     def repairs(self) -> dict[Diagnostic, Repair]:
         """The repairs of its findings, in the order of their places."""
         if self._repairs is None:
-            self._repairs = {}
+            built: dict[Diagnostic, Repair] = {}
             if self.examined.tree is not None and self.examined.builders:
                 self.session.take_turn()
                 self._editor = Editor(self.examined.tree, self.text.text)
-                self._repairs, broken = build_repairs(
-                    self.examined, self.found, self._editor, self.filename, self.settings
-                )
-                self.broken += broken
-            self._repairs = {**_with_notes(self.found, self._by_cause(self._repairs)), **self._comments}
+                repairs = build_repairs(self.examined, self.found, self._editor, self.filename, self.settings)
+                built, self._refused = repairs.built, repairs.refused
+                self.broken += repairs.broken
+            whole = self._by_cause(built)
+            self._repairs = {**_with_notes(self.found, whole), **self._comments}
+            self._refused |= dict.fromkeys((one for one in whole if one not in self._repairs), LITTLE_GAIN)
         return self._repairs
 
     def _by_cause(self, repairs: dict[Diagnostic, Repair]) -> dict[Diagnostic, Repair]:
@@ -168,10 +174,13 @@ class _State:
             parts = [repairs.get(one) for one in group]
             known = [part for part in parts if part is not None]
             if len(known) < len(group):
+                why = next((self._refused[one] for one in group if one in self._refused), NOT_SURE)
+                self._refused |= dict.fromkeys(group, why)
                 continue
             edits = tuple(_merged(known))
             if len(_without_overlaps(dict(zip(group, known, strict=True)))) < len(group):
-                continue  # two ways to change one place
+                self._refused |= dict.fromkeys(group, "its places overlap")
+                continue
             safety = Safety.SAFE if all(part.safety is Safety.SAFE for part in known) else Safety.UNSAFE
             whole[group[0]] = replace(known[0], safety=safety, edits=edits) if len(group) > 1 else known[0]
             self._whole |= dict.fromkeys(group, group[0])
@@ -182,10 +191,10 @@ class _State:
         return self._whole.get(one, one)
 
     def with_fix(self, one: Diagnostic) -> Diagnostic:
-        """A finding with its repair, if it or its cause has one."""
+        """A finding with its repair, if it or its cause has one; else with the reason why not."""
         repair = self.repairs.get(self.head_of(one))
         if repair is None:
-            return one
+            return replace(one, no_fix=self._refused.get(one, one.no_fix))
         return replace(one, fix=fix_of(repair, self._starts))
 
     def offset(self, one: Diagnostic) -> int:

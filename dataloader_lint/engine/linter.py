@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     Build = Callable[[Editor], Repair | None]
 
 
+# Why a finding has no fix, where no rule or helper says more.
+LITTLE_GAIN = "it would gain little"
+NOT_SURE = "no edit is surely right"
+
+
 class Examined:
     """What linting a text came to: its findings, suppressed ones among them, and the fixes of those that have one.
 
@@ -123,34 +128,48 @@ def lint_text(
     return examine(text, filename, settings, session, about).diagnostics
 
 
+class Repairs:
+    """The repairs of findings, in their order, why others have none, and a DL999 for each that crashed."""
+
+    __slots__ = ("broken", "built", "refused")
+
+    def __init__(self) -> None:
+        self.built: dict[Diagnostic, Repair] = {}
+        self.refused: dict[Diagnostic, str] = {}
+        self.broken: list[Diagnostic] = []
+
+
 def build_repairs(
     examined: Examined, found: list[Diagnostic], editor: Editor, filename: str, settings: Settings
-) -> tuple[dict[Diagnostic, Repair], list[Diagnostic]]:
-    """The repairs of the given findings, in their order, and a DL999 for each that crashed instead of refusing.
+) -> Repairs:
+    """Build the repairs of the given findings.
 
     Scripts that are divided into cells get none: an edit in one cell can break it, or need another one to run first.
     """
     from dataloader_lint.edits import RefusedError
     from dataloader_lint.source.script_cells import has_cells
 
-    repairs: dict[Diagnostic, Repair] = {}
-    broken: list[Diagnostic] = []
+    repairs = Repairs()
     if has_cells(editor.text):
-        return repairs, broken
+        repairs.refused = dict.fromkeys(examined.builders, "the script is divided into cells")
+        return repairs
     for one in found:
         builder = examined.builders.get(one)
         if builder is None:
             continue
         try:
             repair = builder(editor)
-        except RefusedError:
+        except RefusedError as error:
+            repairs.refused[one] = str(error)
             continue
         except Exception as error:
-            broken.extend(crashed(filename, f"the repair of {one.code}", error, settings))
+            repairs.broken.extend(crashed(filename, f"the repair of {one.code}", error, settings))
             continue
         if repair is not None:
-            repairs[one] = repair
-    return repairs, broken
+            repairs.built[one] = repair
+        else:
+            repairs.refused[one] = NOT_SURE
+    return repairs
 
 
 def _reported(examined: Examined, text: str, filename: str, settings: Settings, *, fixes: bool) -> list[Diagnostic]:
@@ -177,9 +196,15 @@ def _with_fixes(
     editor = Editor(examined.tree, text)
 
     def work() -> list[Diagnostic]:
-        repairs, broken = build_repairs(examined, found, editor, filename, settings)
-        shown = [replace(one, fix=fix_of(repairs[one], editor.line_starts)) if one in repairs else one for one in found]
-        return [*broken, *shown]
+        repairs = build_repairs(examined, found, editor, filename, settings)
+        built, refused = repairs.built, repairs.refused
+        shown = [
+            replace(one, fix=fix_of(built[one], editor.line_starts))
+            if one in built
+            else replace(one, no_fix=refused.get(one, one.no_fix))
+            for one in found
+        ]
+        return [*repairs.broken, *shown]
 
     try:
         return limited(at_most(SECONDS_FOR_FIXES), work)
@@ -387,12 +412,23 @@ def _reported_of(
         problem = without_platforms(finding.problem) if is_spawned else finding.problem
         code, advice = each.rule.code, finding.advice
         level = level_of(each.rule, settings, Level.NOTE if in_tests else finding.level)
-        one = Diagnostic(
-            filename, start, end, code, problem, advice, lines, because=because, level=level, cause=finding.cause
-        )
         is_large = (finding.cause or id(finding)) in large or each.rule in large
         is_gain = each.rule.level not in of_cost or (not is_demo and is_large)
         build = finding.repair if code in fixable and is_gain else None
+        no_fix = "" if build or not finding.repair else "settings exclude it" if is_gain else LITTLE_GAIN
+        one = Diagnostic(
+            filename,
+            start,
+            end,
+            code,
+            problem,
+            advice,
+            lines,
+            because=because,
+            level=level,
+            cause=finding.cause,
+            no_fix=no_fix,
+        )
         reported[one] = reported.get(one) or build
     return reported
 

@@ -156,6 +156,15 @@ class Fixed:
         self.errors: list[str] = []
         self.by_file: dict[str, dict[str, int]] = {}
 
+    @property
+    def by_code(self) -> dict[str, int]:
+        """How many fixes were made, by code."""
+        total: dict[str, int] = {}
+        for counts in self.by_file.values():
+            for code, count in counts.items():
+                total[code] = total.get(code, 0) + count
+        return total
+
     def add(self, path: str, fixed: dict[str, int], dropped: int) -> None:
         """Count the fixes of one file, by code, and those that did not hold."""
         self.fixed += sum(fixed.values())

@@ -41,6 +41,7 @@ def _as_object(one: Diagnostic, name: str) -> dict[str, object]:
         "location": _location(one.start),
         "message": one.message,
         "name": name,
+        "no_fix": one.no_fix or None,
         "noqa_row": one.start.line,
         "places": [_place(each) for each in one.places],
         "url": page_url(one.code, name),

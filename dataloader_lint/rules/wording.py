@@ -16,6 +16,10 @@ PICKLING_FAILS = f"{_PICKLING_FAILS} ({SPAWN_PLATFORMS})"
 NOT_IN_WORKERS = f"spawned workers cannot import it ({SPAWN_PLATFORMS})"
 MOVE_OUT_OF_NOTEBOOK = "import it from a .py file"
 
+# Why a finding has no fix.
+IN_OTHER_FILE = "it is written in another file"
+HOLDS_UNPICKLABLE = "it captures what cannot be pickled"
+
 
 def pickling_fails(loader: Loader) -> str:
     """The effect on a loader; one whose number of workers is left out, and 0 then, works until there are workers."""

@@ -97,11 +97,11 @@ def check(call: cst.Call, file: File) -> Iterator[Finding]:
 def fix(call: cst.Call, file: File, editor: Editor) -> Repair | None:
     import libcst as cst
 
-    from dataloader_lint.edits import Repair, replace
+    from dataloader_lint.edits import RefusedError, Repair, replace
     from dataloader_lint.semantics.syntax.names import resolve
 
     assert isinstance(call.func, cst.Attribute)
     if any(resolve(each, file.tree) for each in file.tree.named(file.tree.root.node, "next")):
-        return None  # a name of the file's own
+        raise RefusedError("the file has a `next` of its own")
     edit = replace(editor, call, f"next({editor.code(call.func.value)})")
     return Repair(Safety.SAFE, "Replace `.next()` by `next(...)`", (edit,))

@@ -103,6 +103,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.wording import IN_OTHER_FILE
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -161,6 +162,7 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
 
 def fix(array: KeptArray, file: File, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import (
+        RefusedError,
         Repair,
         check_elements,
         refuse_own_collation,
@@ -169,8 +171,10 @@ def fix(array: KeptArray, file: File, editor: Editor) -> Repair | None:
     )
 
     # Strings are left alone: each of an array of them takes as much memory as the longest.
-    if array.dtype is None or array.element_kind not in ("float", "int") or array.call not in editor.tree:
-        return None
+    if array.call not in editor.tree:
+        raise RefusedError(IN_OTHER_FILE)
+    if array.dtype is None or array.element_kind not in ("float", "int"):
+        raise RefusedError("not all elements are known to be numbers")
     check_elements(editor, array.name, array.element_kind)
     refuse_uses_elsewhere(file.project, array.binding.method.module, array.name)
     refuse_own_collation(file.project, array.binding.method.module)

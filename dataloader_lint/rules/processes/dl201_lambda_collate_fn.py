@@ -82,7 +82,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
-from dataloader_lint.rules.wording import define_function, pickling_fails
+from dataloader_lint.rules.wording import HOLDS_UNPICKLABLE, define_function, pickling_fails
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -123,11 +123,11 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, direct_callee, hoist_lambda
+    from dataloader_lint.edits import RefusedError, Repair, direct_callee, hoist_lambda
     from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
     if captures_unpicklable(callback.loader.ev, callback.function):
-        return None
+        raise RefusedError(HOLDS_UNPICKLABLE)
     direct = direct_callee(editor, callback.function.node)
     if direct is not None:
         safety = Safety.SAFE if direct.is_sure else Safety.UNSAFE

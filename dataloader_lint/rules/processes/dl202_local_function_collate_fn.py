@@ -81,7 +81,13 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
-from dataloader_lint.rules.wording import MOVE_OUT_OF_NOTEBOOK, NOT_IN_WORKERS, move_function, pickling_fails
+from dataloader_lint.rules.wording import (
+    HOLDS_UNPICKLABLE,
+    MOVE_OUT_OF_NOTEBOOK,
+    NOT_IN_WORKERS,
+    move_function,
+    pickling_fails,
+)
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -129,10 +135,10 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, lift_function
+    from dataloader_lint.edits import RefusedError, Repair, lift_function
     from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
     if captures_unpicklable(callback.loader.ev, callback.function):
-        return None
+        raise RefusedError(HOLDS_UNPICKLABLE)
     name, edits = lift_function(editor, callback.function.node)
     return Repair(Safety.UNSAFE, f"Move `{name}` to module level", edits)

@@ -80,6 +80,8 @@ from typing import TYPE_CHECKING
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import (
+    HOLDS_UNPICKLABLE,
+    IN_OTHER_FILE,
     MOVE_OUT_OF_NOTEBOOK,
     NOT_IN_WORKERS,
     PICKLING_FAILS,
@@ -136,15 +138,17 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, direct_callee, hoist_lambda, lift_function
+    from dataloader_lint.edits import RefusedError, Repair, direct_callee, hoist_lambda, lift_function
     from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
     function = callback.function.node
-    if function not in editor.tree or captures_unpicklable(callback.loader.ev, callback.function):
-        return None
+    if function not in editor.tree:
+        raise RefusedError(IN_OTHER_FILE)
+    if captures_unpicklable(callback.loader.ev, callback.function):
+        raise RefusedError(HOLDS_UNPICKLABLE)
     if callback.is_lambda:
         if not callback.takes_arguments:
-            return None  # as a function it would fail in other words: DL212
+            raise RefusedError("it does not take the worker's number")  # would fail in other words: DL212
         direct = direct_callee(editor, function)
         if direct is not None:
             safety = Safety.SAFE if direct.is_sure else Safety.UNSAFE

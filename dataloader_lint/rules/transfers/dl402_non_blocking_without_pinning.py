@@ -56,6 +56,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.wording import IN_OTHER_FILE
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -105,17 +106,17 @@ def check(move: UnpinnedMove, file: File) -> Iterator[Finding]:
 
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, add_argument, replace
+    from dataloader_lint.edits import RefusedError, Repair, add_argument, replace
 
     if loader.call not in editor.tree:
-        return None
+        raise RefusedError(IN_OTHER_FILE)
     arg = loader.argument("pin_memory")
     if arg is None:
         if any(each.star for each in loader.call.args):
-            return None
+            raise RefusedError("a star may bring the argument as well")
         edit = add_argument(editor, loader.call, "pin_memory=True")
     elif editor.code(arg.value) == "False":
         edit = replace(editor, arg.value, "True")
     else:
-        return None
+        raise RefusedError("`pin_memory` is computed")
     return Repair(Safety.UNSAFE, "Pin the batches", (edit,))

@@ -129,11 +129,13 @@ def _advice(loader: Loader, conflict: Conflict) -> str:
 
 
 def fix(loader: Loader, conflict: Conflict, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, remove_option
+    from dataloader_lint.edits import RefusedError, Repair, remove_option
 
     has_it = _HAVE.get((conflict.first, conflict.second))
-    if has_it is None or not conflict.is_sure or conflict.default:
-        return None
+    if has_it is None:
+        raise RefusedError("you choose which argument goes")
+    if not conflict.is_sure or conflict.default:
+        raise RefusedError("callers may pass another value")
     edit = remove_option(editor, loader, conflict.second, has_it)
     return Repair(Safety.SAFE, f"Remove `{conflict.second}`", (edit,))
 

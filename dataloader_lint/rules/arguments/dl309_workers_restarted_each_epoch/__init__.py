@@ -57,6 +57,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.wording import IN_OTHER_FILE
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -98,18 +99,22 @@ def check(loop: EpochLoop, file: File) -> Iterator[Finding]:
 
 
 def fix(loop: EpochLoop, loader: Loader, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, add_argument, replace
+    from dataloader_lint.edits import RefusedError, Repair, add_argument, replace
     from dataloader_lint.rules.arguments.dl309_workers_restarted_each_epoch.dataset_changes import may_change_dataset
     from dataloader_lint.rules.arguments.dl309_workers_restarted_each_epoch.persistent_code import persistent_code
 
     code = persistent_code(loader)
-    if not code or loader.call not in editor.tree or may_change_dataset(loader, loop):
-        return None
+    if loader.call not in editor.tree:
+        raise RefusedError(IN_OTHER_FILE)
+    if may_change_dataset(loader, loop):
+        raise RefusedError("the Dataset may change between epochs")
+    if not code:
+        raise RefusedError("the number of workers is unknown")
     written = loader.argument("persistent_workers")
     if written is not None:
         edit = replace(editor, written.value, code)
     elif any(arg.star for arg in loader.call.args) or loader.before:
-        return None  # they may bring the argument as well
+        raise RefusedError("a star may bring the argument as well")
     else:
         edit = add_argument(editor, loader.call, f"persistent_workers={code}")
     return Repair(Safety.UNSAFE, "Keep the workers between epochs", (edit,))

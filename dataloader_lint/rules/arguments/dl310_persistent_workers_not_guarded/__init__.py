@@ -131,7 +131,7 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
 
         def follow(present: str, workers: str, name: str = name) -> str:
             if " if " in present:
-                raise RefusedError("an expression with a guard of its own")
+                raise RefusedError("it has a guard of its own")
             if name == "persistent_workers" and present != "True":
                 return f"{present} and {workers} > 0"
             return _FOLLOWING[name].format(value=present, workers=workers)

@@ -99,6 +99,8 @@ from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import MEMOISING, TRANSFORMS
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 from dataloader_lint.rules.wording import (
+    HOLDS_UNPICKLABLE,
+    IN_OTHER_FILE,
     MOVE_OUT_OF_NOTEBOOK,
     NOT_IN_WORKERS,
     PICKLING_FAILS,
@@ -184,14 +186,18 @@ def _advice(kept: KeptFunction) -> str:
 def fix(kept: KeptFunction, ev: Evaluator, editor: Editor) -> Repair | None:
     import libcst as cst
 
-    from dataloader_lint.edits import Repair, direct_callee, hoist_lambda, lift_function
+    from dataloader_lint.edits import RefusedError, Repair, direct_callee, hoist_lambda, lift_function
     from dataloader_lint.edits.captures import captured_names
     from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
-    if kept.function is None or kept.others or kept.function.node not in editor.tree:
-        return None
+    if kept.function is None:
+        raise RefusedError("a decorated function needs another way")
+    if kept.others:
+        raise RefusedError("it can be one of several functions")
+    if kept.function.node not in editor.tree:
+        raise RefusedError(IN_OTHER_FILE)
     if captures_unpicklable(ev, kept.function):
-        return None
+        raise RefusedError(HOLDS_UNPICKLABLE)
     if kept.is_lambda:
         is_passed = isinstance(editor.tree.parent(kept.function.node), cst.Arg | cst.Element)
         direct = direct_callee(editor, kept.function.node) if is_passed else None

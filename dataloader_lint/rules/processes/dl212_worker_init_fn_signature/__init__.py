@@ -93,11 +93,11 @@ def check(found: SignatureMismatch, file: File) -> Iterator[Finding]:
 
 
 def fix(found: SignatureMismatch, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, add_parameter
+    from dataloader_lint.edits import RefusedError, Repair, add_parameter
     from dataloader_lint.semantics.syntax.expressions import last_name
 
     if not found.takes_none or found.scope is None:
-        return None
+        raise RefusedError("it takes something else than the worker's number")
     calls = (call for call, _, _ in found.loader.ev.callers(found.scope))
     is_called = any(last_name(call.func) == found.name for call in calls)  # without an argument, as it takes none
     is_called = is_called or any(f"{quote}{found.name}{quote}" in editor.tree.code for quote in ('"', "'"))

@@ -103,11 +103,11 @@ def check(stuck: StuckSampler, file: File) -> Iterator[Finding]:
 
 
 def fix(stuck: StuckSampler, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, insert_before
+    from dataloader_lint.edits import RefusedError, Repair, insert_before
 
     setter = stuck.setter
     if setter is None or not setter[0].body:
-        return None
+        raise RefusedError("epoch or sampler has no name there")
     body, statement = setter
     return Repair(
         Safety.UNSAFE, "Call `set_epoch` before each epoch", (insert_before(editor, body.body[0], statement),)

@@ -90,10 +90,10 @@ def check(slow: SlowCollate, file: File) -> Iterator[Finding]:
 
 
 def fix(slow: SlowCollate, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, need_import, replace
+    from dataloader_lint.edits import RefusedError, Repair, need_import, replace
 
     if slow.arrays is None:
-        return None
+        raise RefusedError("not surely a list of arrays")
     stack = need_import(editor, slow.call, "numpy", "stack", alias="np")
     convert = need_import(editor, slow.call, "torch", "from_numpy")
     arrays = editor.code(slow.arrays)

@@ -102,12 +102,14 @@ def check(limit: LateLimit, file: File) -> Iterator[Finding]:
 
 
 def fix(limit: LateLimit, file: File, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, insert_before, remove_statement
+    from dataloader_lint.edits import RefusedError, Repair, insert_before, remove_statement
     from dataloader_lint.semantics.project.imports import is_imported
 
     is_library = file.project.is_in_package(file.module) or is_imported(file.project, file.module)
-    if not limit.is_movable or not limit.is_at_import or is_library:
-        return None  # importing the module would limit others, or limit at all
+    if not limit.is_movable:
+        raise RefusedError("its value is known only there")
+    if not limit.is_at_import or is_library:  # importing the module would limit others, or limit at all
+        raise RefusedError("importing the module would limit others")
     code = editor.code(limit.statement)
     edits = (insert_before(editor, limit.import_node, code), remove_statement(editor, limit.node, moved=code))
     return Repair(Safety.UNSAFE, f"Set `{limit.variable}` before `{limit.library}` is imported", edits)

@@ -119,7 +119,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
-from dataloader_lint.rules.wording import by_default
+from dataloader_lint.rules.wording import IN_OTHER_FILE, by_default
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -218,14 +218,20 @@ def _flag(transfer: Transfer) -> str:
 
 
 def fix(transfer: Transfer, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, add_argument, replace
+    from dataloader_lint.edits import RefusedError, Repair, add_argument, replace
 
-    if transfer.call not in editor.tree or not transfer.takes_non_blocking or transfer.source_is_written_after:
-        return None
+    if transfer.call not in editor.tree:
+        raise RefusedError(IN_OTHER_FILE)
+    if not transfer.takes_non_blocking:
+        raise RefusedError("the method takes no `non_blocking`")
+    if transfer.source_is_written_after:
+        raise RefusedError("the batch is changed after the copy")
     found = {origin.is_tensor for origin in transfer.origins}
     flag = _flag(transfer)
-    if False in found or not (flag or transfer.is_to_ordinal):
-        return None
+    if False in found:
+        raise RefusedError("it may be no tensor")
+    if not (flag or transfer.is_to_ordinal):
+        raise RefusedError("the device may not be CUDA")
     is_sure = found == {True} and bool(flag) and not transfer.source_is_passed_on_after
     argument = f"non_blocking={flag or True}"
     if not transfer.may_change_type:
@@ -234,7 +240,7 @@ def fix(transfer: Transfer, editor: Editor) -> Repair | None:
     dtype = transfer.named_type
     device = transfer.named_device
     if dtype is None or device is None:
-        return None
+        raise RefusedError("dtype or device is unknown")
     receiver = editor.code(transfer.call.func)
     code = f"{receiver}({editor.code(device)}, {argument}).to({editor.code(dtype)})"
     edit = replace(editor, transfer.call, code)

@@ -101,9 +101,11 @@ def check(copy: EarlyCopy, file: File) -> Iterator[Finding]:
 
 
 def fix(transfer: Transfer, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, remove_argument
+    from dataloader_lint.edits import RefusedError, Repair, remove_argument
 
     arg = next((arg for arg in transfer.call.args if arg.keyword and arg.keyword.value == "non_blocking"), None)
-    if arg is None or transfer.is_of_own_class:
-        return None
+    if arg is None:
+        raise RefusedError("`non_blocking` is no keyword there")
+    if transfer.is_of_own_class:
+        raise RefusedError("a method of your own class")
     return Repair(Safety.SAFE, "Remove `non_blocking`", (remove_argument(editor, transfer.call, arg),))

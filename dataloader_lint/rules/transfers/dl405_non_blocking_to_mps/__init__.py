@@ -80,6 +80,7 @@ from typing import TYPE_CHECKING
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import TRANSFERS
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
+from dataloader_lint.rules.wording import IN_OTHER_FILE
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -110,14 +111,14 @@ def check(move: MpsMove, file: File) -> Iterator[Finding]:
 
 
 def fix(move: MpsMove, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import Repair, remove_argument, replace
+    from dataloader_lint.edits import RefusedError, Repair, remove_argument, replace
 
     call, flag = move.transfer.call, move.flag
     if flag is None or call not in editor.tree:
-        return None
+        raise RefusedError(IN_OTHER_FILE)
     if move.is_only_mps:
         arg = next(arg for arg in call.args if arg.value is flag)
         return Repair(Safety.SAFE, "Remove `non_blocking`", (remove_argument(editor, call, arg),))
     if not move.test:
-        return None
+        raise RefusedError("the device has no name to test")
     return Repair(Safety.SAFE, "Let copies to MPS block", (replace(editor, flag, move.test),))
