@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import dataclass
 
@@ -10,14 +9,13 @@ import libcst as cst
 
 from dataloader_lint.edits.captures import captured_names
 from dataloader_lint.edits.editor import Editor, replace
+from dataloader_lint.edits.fields import is_in_string, is_stored
 from dataloader_lint.edits.hoist import is_fixed
 from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.semantics.syntax.expressions import Function, parameters
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Scope
-
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ def direct_callee(editor: Editor, node: Function) -> Direct | None:
         return None
     others = [arg for index, arg in enumerate(call.args) if not place <= index < place + len(names)]
     if not others:
-        return Direct(callee, (replace(editor, node, callee),), not _is_in_string(editor, callee))
+        return Direct(callee, (replace(editor, node, callee),), not is_in_string(editor, callee))
     keywords = _keywords_behind(call, place + len(names), binding)
     if keywords is None or not all(_can_be_bound(editor, arg.value) for arg in others):
         if binding.kind is Kind.FUNCTION:
@@ -63,7 +61,7 @@ def direct_callee(editor: Editor, node: Function) -> Direct | None:
     bound = [*before, *(f"{name}={editor.code(value)}" for name, value in keywords)]
     partial = need_import(editor, node, "functools", "partial")
     code = f"{partial.name}({', '.join([callee, *bound])})"
-    is_sure = not any(is_stored(editor, arg.value) for arg in others) and not _is_in_string(editor, callee)
+    is_sure = not any(is_stored(editor, arg.value) for arg in others) and not is_in_string(editor, callee)
     return Direct(code, (*partial.edits, replace(editor, node, code)), is_sure)
 
 
@@ -103,22 +101,6 @@ def _can_be_bound(editor: Editor, node: cst.BaseExpression) -> bool:
         return True
     root = dotted(node).partition(".")[0]
     return bool(root) and len(bindings_of(editor.tree.root).get(root, ())) <= 1
-
-
-def is_stored(editor: Editor, node: cst.BaseExpression) -> bool:
-    """True if the file stores something under the name of the attribute, or of the module's name, that this is."""
-    tree = editor.tree
-    if isinstance(node, cst.Attribute):
-        targets = tree.find(tree.module, cst.AssignTarget)
-        return any(store.attr.value == node.attr.value for each in targets for store in tree.find(each, cst.Attribute))
-    return isinstance(node, cst.Name) and _is_in_string(editor, node.value)
-
-
-def _is_in_string(editor: Editor, name: str) -> bool:
-    """True if a string holds the last part of a name, so that it may be patched: `mock.patch("train.pad")`."""
-    last = name.rpartition(".")[2]
-    strings = editor.tree.find(editor.tree.module, cst.SimpleString)
-    return any(last in text.value and last in _WORD.findall(text.value) for text in strings)
 
 
 def _module_function(editor: Editor, node: cst.Lambda, name: str, *, is_whole: bool) -> Binding | None:

@@ -9,22 +9,27 @@ import libcst as cst
 
 from dataloader_lint.edits.captures import captured_names, resolves_at_module_level
 from dataloader_lint.edits.editor import Editor, exchange, replace
+from dataloader_lint.edits.fields import Bound, bound_parameters, reads_replaced
 from dataloader_lint.edits.functions import add_function, missing_after, missing_before, parameter_list, shifted
 from dataloader_lint.edits.imports import Imported, need_import
-from dataloader_lint.edits.repair import Edit, RefusedError
+from dataloader_lint.edits.repair import Edit, RefusedError, splice
 from dataloader_lint.edits.statements import start_with_comments
 from dataloader_lint.edits.wording import name_for
 from dataloader_lint.semantics.syntax.expressions import Function, parameters
 from dataloader_lint.semantics.syntax.names import bindings_of
 from dataloader_lint.semantics.syntax.tree import Node, Scope
 
+# What command lines and configuration files become: their fields are read, and hardly ever changed.
+_SETTINGS = frozenset({"args", "cfg", "conf", "config", "flags", "hparams", "opt", "options", "opts", "params"})
+
 
 def hoist_lambda(editor: Editor, node: Function, role: str) -> tuple[str, tuple[Edit, ...]]:
     """Make a lambda a function at module level that does the same; returns its name and the edits.
 
     `role` is the argument that it is given as (`collate_fn`), from which its name is made. Names that it takes from a
-    function around it are bound by `functools.partial`, as are defaults that are no literals. Where it is bound to a
-    name at module level, a `def` of that name takes the place of the assignment.
+    function around it are bound by `functools.partial` (of options only the field that is read), as are defaults that
+    are no literals. Where it is bound to a name at module level, a `def` of that name takes the place of the
+    assignment.
     """
     if not isinstance(node, cst.Lambda) or node not in editor.tree:
         raise RefusedError("no lambda of this file")
@@ -35,23 +40,27 @@ def hoist_lambda(editor: Editor, node: Function, role: str) -> tuple[str, tuple[
         return _in_place(editor, node, assignment)
     if (captured or computed) and isinstance(editor.tree.scope_of(node).node, cst.ClassDef):
         raise RefusedError("a partial in a class is no method")
-    bound = (*captured, *computed)
+    whole = [one for one in captured if not _holds_settings(editor, one)]
+    from_outside = bound_parameters(editor, node, captured, whole)
+    bound = (*(each.name for each in from_outside), *computed)
     typed = _any(editor, node) if _is_typed(editor) else None
     hints: dict[str, str] = {}
     returns = ""
     if typed is not None:
         hints = dict.fromkeys((*(param.name.value for param in parameters(node)), *bound), typed.name)
-        hints |= parameter_hints(editor, node, captured)
+        hints |= parameter_hints(editor, node, tuple(each.name for each in from_outside if not each.reads))
         returns = f" -> {'bool' if _is_bool(node.body) else typed.name}"
     # torch ignores what a `worker_init_fn` returns, which is mostly None.
     is_statement = role == "worker_init_fn" and isinstance(node.body, cst.Call) and _is_only_passed(editor, node)
-    body = _body(editor, node, is_statement=is_statement)
+    body = _body(editor, node, from_outside, is_statement=is_statement)
     code = f"({parameter_list(editor, node.params, bound, hints)}){returns}:{editor.newline}{body}"
     if code not in editor.promised:
         name = editor.new_name(name_for(editor, node, role))
         editor.promised[code] = (name, add_function(editor, node, f"def {name}{code}"))
     name, added = editor.promised[code]
-    arguments = [f"{each}={each}" for each in captured] + [f"{each}={value}" for each, value in computed.items()]
+    arguments = [f"{each.name}={each.code}" for each in from_outside] + [
+        f"{each}={value}" for each, value in computed.items()
+    ]
     written, imports = bound_call(editor, node, name, arguments)
     edits = [*added, *imports, *(typed.edits if typed else ()), replace(editor, node, written, moved=body)]
     return name, tuple(edits)
@@ -82,9 +91,14 @@ def _is_only_passed(editor: Editor, node: cst.Lambda) -> bool:
     return isinstance(above, cst.Arg | cst.DictElement)
 
 
-def _body(editor: Editor, node: cst.Lambda, *, is_statement: bool = False) -> str:
+def _holds_settings(editor: Editor, name: str) -> bool:
+    """True if a name is one for options, and no code of the file sets a field of them by its name."""
+    return name.lower() in _SETTINGS and "setattr" not in editor.text and "__dict__" not in editor.text
+
+
+def _body(editor: Editor, node: cst.Lambda, bound: list[Bound], *, is_statement: bool = False) -> str:
     """The line (or lines) that return what the lambda returns, or that only evaluate it."""
-    code = editor.code(node.body)
+    code = splice(editor.code(node.body), reads_replaced(editor, bound, editor.outer(node.body)[0]))
     if "\n" in code or "\r" in code:
         if not _stands_alone(code):
             code = f"({code})"
@@ -142,7 +156,7 @@ def _in_place(editor: Editor, node: cst.Lambda, line: cst.SimpleStatementLine) -
     """A `def` instead of an assignment, with two blank lines around it and the comment beside it preserved."""
     name = cst.ensure_type(cst.ensure_type(line.body[0], cst.Assign).targets[0].target, cst.Name).value
     start, end = editor.start(line), editor.outer(node)[1]
-    code = f"def {name}({parameter_list(editor, node.params, (), {})}):{editor.newline}{_body(editor, node)}"
+    code = f"def {name}({parameter_list(editor, node.params, (), {})}):{editor.newline}{_body(editor, node, [])}"
     edits = [exchange(editor, start, end, code)]
     place, below = start_with_comments(editor, line), editor.line_end(end)
     if newlines := missing_before(editor, place):

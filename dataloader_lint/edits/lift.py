@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 import re
-from dataclasses import dataclass
 
 import libcst as cst
 
 from dataloader_lint.edits.captures import captured_names, resolves_at_module_level, scope_of_name
-from dataloader_lint.edits.direct import is_stored
 from dataloader_lint.edits.editor import Editor, replace
+from dataloader_lint.edits.fields import Bound, bound_parameters, reads_replaced
 from dataloader_lint.edits.functions import add_function, shifted, top_statement
 from dataloader_lint.edits.hoist import bound_call, is_fixed, parameter_hints
 from dataloader_lint.edits.repair import Edit, RefusedError, splice
@@ -20,16 +18,6 @@ from dataloader_lint.semantics.syntax.expressions import Function, parameters
 from dataloader_lint.semantics.syntax.names import bindings_of
 
 _NAME = re.compile(r"def\s+(\w+)")
-_FIELDS = 2  # more fields of one object, and the function takes the object
-
-
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """A parameter that a function gets at module level: its name, what it is bound to, and where that is written."""
-
-    name: str
-    code: str
-    reads: tuple[cst.Attribute, ...] = ()
 
 
 def lift_function(editor: Editor, node: Function) -> tuple[str, tuple[Edit, ...]]:
@@ -65,9 +53,7 @@ def _lift(editor: Editor, node: cst.FunctionDef) -> tuple[str, tuple[Edit, ...]]
     if len(reads) > len(uses) and (captured or not is_kept):
         raise RefusedError("the function calls itself")
     editor.taken.add(new_name)
-    bound = [each for one in captured for each in _fields(editor, node, one) or [_Bound(one, one)]]
-    if len({each.name for each in bound}) < len(bound):
-        bound = [_Bound(one, one) for one in captured]
+    bound = bound_parameters(editor, node, captured)
     added = add_function(editor, node, _at_module_level(editor, node, new_name, bound))
     written, imports = bound_call(editor, node, new_name, [f"{each.name}={each.code}" for each in bound])
     start, end = _extent(editor, node)
@@ -78,36 +64,6 @@ def _lift(editor: Editor, node: cst.FunctionDef) -> tuple[str, tuple[Edit, ...]]
     gone = Edit(start, _skip_blank_lines(editor, end), "")
     others = [] if is_kept and not captured else [replace(editor, each, written) for each in uses]
     return new_name, (*added, *imports, gone, *others)
-
-
-def _fields(editor: Editor, node: cst.FunctionDef, captured: str) -> list[_Bound]:
-    """The fields of a captured object, `args.seed`, if a function only reads one or two of them; else none."""
-    tree = editor.tree
-    found: dict[str, list[cst.Attribute]] = {}
-    for use in names_in(tree, node, captured):
-        above = tree.parent(use)
-        if not isinstance(above, cst.Attribute):
-            return []
-        if above.value is not use:
-            continue  # a field of this name
-        beside = tree.parent(above)
-        is_read = not isinstance(
-            beside, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.Del | cst.For | cst.CompFor
-        )
-        if not is_read or (isinstance(beside, cst.Call) and beside.func is above) or is_stored(editor, above):
-            return []
-        found.setdefault(above.attr.value, []).append(above)
-    taken = {each.value for each in tree.find(node, cst.Name) if not _is_field_or_keyword(editor, each)}
-    if len(found) > _FIELDS or not taken.isdisjoint(found) or any(hasattr(builtins, each) for each in found):
-        return []
-    return [_Bound(name, f"{captured}.{name}", tuple(reads)) for name, reads in found.items()]
-
-
-def _is_field_or_keyword(editor: Editor, name: cst.Name) -> bool:
-    above = editor.tree.parent(name)
-    return (isinstance(above, cst.Attribute) and above.attr is name) or (
-        isinstance(above, cst.Arg) and above.keyword is name
-    )
 
 
 def _check_head(editor: Editor, node: cst.FunctionDef) -> None:
@@ -155,7 +111,7 @@ def _skip_blank_lines(editor: Editor, offset: int) -> int:
     return offset
 
 
-def _at_module_level(editor: Editor, node: cst.FunctionDef, name: str, bound: list[_Bound]) -> str:
+def _at_module_level(editor: Editor, node: cst.FunctionDef, name: str, bound: list[Bound]) -> str:
     """The function's text under another name, with more parameters, at the left margin."""
     start, end = _extent(editor, node)
     indentation = editor.indentation(first_offset(editor, node))
@@ -165,10 +121,7 @@ def _at_module_level(editor: Editor, node: cst.FunctionDef, name: str, bound: li
     edits = [Edit(found.start(1) - start, found.end(1) - start, name)]
     if bound:
         edits.append(_more_parameters(editor, node, tuple(each.name for each in bound), found.end(1), start))
-    for each in bound:
-        for read in each.reads:
-            place, behind = editor.outer(read)
-            edits.append(Edit(place - start, behind - start, each.name))
+    edits += reads_replaced(editor, bound, start)
     block = splice(editor.text[start:end], edits).rstrip("\r\n")
     return shifted(editor, block.lstrip(" \t\f"), indentation, "", is_docstring_moved=True)
 

@@ -27,10 +27,23 @@ def name_for(editor: Editor, node: cst.Lambda, role: str) -> str:
     """
     others = editor.once("lambdas", lambda: list(editor.tree.find(editor.tree.module, cst.Lambda)))
     for wanted in _names_for(editor, node, role):
-        same = (each for each in others if each is not node and wanted in _names_for(editor, each, role)[:1])
+        rest = ((each, _role_of(editor, each) or role) for each in others if each is not node)
+        same = (each for each, its_role in rest if wanted in _names_for(editor, each, its_role)[:1])
         if all(editor.code(each) == editor.code(node) for each in same):
             return wanted
     raise RefusedError("no names tell the lambdas apart")
+
+
+def _role_of(editor: Editor, node: cst.Lambda) -> str:
+    """The argument of a loader or of `transforms.Lambda` that a lambda is passed as; empty for others."""
+    arg = editor.tree.parent(node)
+    call = editor.tree.parent(arg) if isinstance(arg, cst.Arg) else None
+    if not isinstance(arg, cst.Arg) or not isinstance(call, cst.Call):
+        return ""
+    keyword = arg.keyword.value if arg.keyword is not None else ""
+    if keyword in ("collate_fn", "worker_init_fn"):
+        return keyword
+    return "transform" if last_name(call.func) == "Lambda" else ""
 
 
 def _names_for(editor: Editor, node: cst.Lambda, role: str) -> list[str]:
@@ -86,6 +99,9 @@ def _by_step(node: cst.Lambda) -> str:
         body = body.body
     if _is_scaled(body, names[0]):
         return "rescale"
+    if isinstance(body, cst.BinaryOperation) and dotted(body.left) == names[0] and last_name(body.right):
+        verb = {cst.Multiply: "scale_by", cst.Divide: "divide_by"}.get(type(body.operator))
+        return f"{verb}_{_snake(last_name(body.right)).strip('_')}" if verb else ""
     if not isinstance(body, cst.Call):
         return ""
     is_method = isinstance(body.func, cst.Attribute) and dotted(body.func.value) == names[0]
@@ -130,6 +146,8 @@ def _place(editor: Editor, node: cst.Lambda) -> str:
     for above in editor.tree.ancestors(node):
         if isinstance(above, cst.Assign) and not assigned:
             assigned = last_name(above.targets[0].target)
+        elif isinstance(above, cst.FunctionDef) and above.name.value == "main":
+            break
         elif isinstance(above, cst.FunctionDef) and not above.name.value.startswith("__"):
             return _snake(above.name.value).strip("_")
         elif isinstance(above, cst.ClassDef):
