@@ -51,12 +51,14 @@ def fixed(setting: str = "", body: str = "pass", work: str = "", tail: str = "")
         "try:\n    import cv2\nexcept ImportError:\n    print('no OpenCV')",
         "if enum:\n    import json\nelse:\n    json = None",
         "__version__ = str(1)",
+        "import matplotlib; matplotlib.use('Agg')\nimport json",
+        "import logging\nlogger = logging.getLogger(__name__)",
         "'a text'",
     ],
 )
 def test_what_workers_may_run_again_stays(setting: str) -> None:
     lines = fixed(setting, work="model = torch.nn.Linear(1, 1)").splitlines()
-    guard = lines.index('if __name__ == "__main__":')
+    guard = lines.index("def main():")
     assert lines[guard + 1] == "    model = torch.nn.Linear(1, 1)"
     assert setting.splitlines()[-1] in lines[:guard]
 
@@ -75,7 +77,7 @@ def test_what_workers_may_run_again_stays(setting: str) -> None:
 )
 def test_work_moves(work: str) -> None:
     lines = fixed(work=work).splitlines()
-    guard = lines.index('if __name__ == "__main__":')
+    guard = lines.index("def main():")
     assert lines[guard + 1] == f"    {work.splitlines()[0]}"
 
 
@@ -90,6 +92,7 @@ def test_work_moves(work: str) -> None:
         ("pass", "", "def show():\n    pass\n"),
         ("pass", "", "if batch:\n    class Late:\n        pass\n"),
         ("pass", "", "if __name__ == '__main__':\n    print(1)\n"),
+        ("pass", "torch.manual_seed(0)\nimport json\n", ""),
     ],
 )
 def test_nothing_moves_that_workers_read_or_that_is_cut_by_definitions(body: str, work: str, tail: str) -> None:
@@ -130,7 +133,32 @@ text = '''one
 two'''
 """
     lines = fixed(work=work).splitlines()
-    guard = lines.index('if __name__ == "__main__":')
-    assert lines[guard - 1] == "SIZE = 1" or lines[guard - 2] == "SIZE = 1"
+    guard = lines.index("def main():")
+    assert lines[guard - 3 : guard] == ["SIZE = 1", "", ""]
     expected = "    '''\n    Options\n    '''\n    rows = list(enum)\n\n    text = '''one\n\n\ntwo'''\n\n    for batch"
     assert "\n".join(lines[guard + 1 :]).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("setting", "work"),
+    [
+        ("SIZE = 1", "SIZE += 1"),
+        ("", "print(id(1))\nid = 2"),
+        ("", "print(globals())"),
+        ("", "print(locals())"),
+        ("def main():\n    pass", "rows = list(enum)"),
+        ("", "global rows\nrows = 1"),
+        ("", ""),
+    ],
+)
+def test_a_guard_without_main(setting: str, work: str) -> None:
+    """Names of `main` would have no value yet, or be no names of the module; one statement needs no function."""
+    lines = fixed(setting=setting, work=work).splitlines()
+    guard = lines.index('if __name__ == "__main__":')
+    assert lines[guard + 1].startswith(f"    {(work or 'for batch in DataLoader(').splitlines()[0]}")
+    assert "    main()" not in lines
+
+
+def test_main_is_called_at_the_end() -> None:
+    lines = fixed(work="rows = list(enum)", tail="# The end.\n\n\n").splitlines()
+    assert lines[-5:] == ["    # The end.", "", "", 'if __name__ == "__main__":', "    main()"]

@@ -1,4 +1,4 @@
-"""All that a script does, up to its end, put under `if __name__ == "__main__":`.
+"""All that a script does, up to its end, put into `main()`, or at least under `if __name__ == "__main__":`.
 
 A spawned worker imports the script again: what stays above the guard runs once more in each of them. So the data, the
 models, the options and the writers move as well, not only the loop that starts workers.
@@ -6,8 +6,11 @@ models, the options and the writers move as well, not only the loop that starts 
 
 from __future__ import annotations
 
+import builtins
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 import libcst as cst
 
@@ -25,18 +28,29 @@ _IMPORTS = (cst.Import, cst.ImportFrom)
 _STRINGS = cst.SimpleString | cst.FormattedString | cst.TemplatedString
 # Whoever calls these may read any name of the module.
 _READS_ALL = frozenset({"globals", "eval", "exec"})
+# These mean something else in a function.
+_READS_LOCALS = _READS_ALL | {"dir", "locals", "vars"}
 # What imports further down depend on, and what is meant for workers as well.
 _PATHS = ("Path", "os.environ.get", "os.getcwd", "os.getenv", "os.path.", "pathlib.Path", "str")
-_SETTINGS = ("os.environ", "sys.path.", "warnings.")
+_SETTINGS = ("matplotlib.use", "os.environ", "sys.path.", "warnings.")
 _METHODS_OF_PATHS = frozenset({"absolute", "as_posix", "joinpath", "resolve"})
 
 
-def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], bool]) -> tuple[tuple[Edit, ...], int]:
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """The edits that guard a script, the number of the first line that moves, and whether it moves into `main()`."""
+
+    edits: tuple[Edit, ...]
+    line: int
+    has_main: bool
+
+
+def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], bool]) -> Guarded:
     """Put a script under the main guard, from the first statement on that does more than to define something.
 
     `start` is the statement that starts workers, and moves too. `is_imported` tells if another file takes some names.
-    Returns the edits and the number of the first line that moves. Refused where functions or classes stand between
-    what would move, or read what it binds: under a guard their workers would miss it.
+    Several statements become `main()`, where all that they bind can be local. Refused where imports, functions or
+    classes stand between what would move, or read what it binds: under a guard their workers would miss it.
     """
     tree = editor.tree
     body = list(tree.module.body)
@@ -50,7 +64,10 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     above, moved = body[:first], body[first:]
     if any(isinstance(node, _DEFINITIONS) for each in moved for node in tree.walk(each)):
         raise RefusedError("functions or classes stand in between")
-    if any(name.value == "__name__" for each in body for name in tree.find(each, cst.Name)):
+    if any(isinstance(each, cst.SimpleStatementLine) and _imports(each) for each in moved):
+        raise RefusedError("imports stand below the work")
+    tests = chain.from_iterable(tree.find(each, cst.Comparison) for each in body)
+    if any(name.value == "__name__" for test in tests for name in tree.find(test, cst.Name)):
         raise RefusedError("the script tests `__name__` already")
     inside = {id(node) for each in moved for node in tree.walk(each)}
     bound = [
@@ -65,11 +82,43 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
         raise RefusedError("another file imports what would move")
     place = start_with_comments(editor, moved[0])
     edits = list(_indented(editor, place, _multiline_strings(editor, moved)))
-    # As black does: two blank lines below a definition, one below everything else.
-    wanted = 0 if not above else 2 if isinstance(above[-1], _DEFINITIONS) else 1
+    has_main = len(moved) > 1 and _can_be_local(editor, bound, above, moved)
+    # As black does: two blank lines around a definition, one below everything else.
+    wanted = 0 if not above else 2 if has_main or isinstance(above[-1], _DEFINITIONS) else 1
     blank_lines = editor.newline * max(0, missing_before(editor, place) - 2 + wanted)
-    edits[0] = Edit(edits[0].start, edits[0].end, f"{blank_lines}{GUARD}{editor.newline}{edits[0].content}")
-    return tuple(edits), editor.line(editor.start(moved[0])) + 1
+    first_line = "def main():" if has_main else GUARD
+    edits[0] = Edit(edits[0].start, edits[0].end, f"{blank_lines}{first_line}{editor.newline}{edits[0].content}")
+    if has_main:
+        edits.append(_call_of_main(editor))
+    return Guarded(tuple(edits), editor.line(editor.start(moved[0])) + 1, has_main)
+
+
+def _can_be_local(editor: Editor, bound: Sequence[str], above: Sequence[Node], moved: Sequence[Node]) -> bool:
+    """True if statements mean the same in a function `main`, where the names that they bind are its own.
+
+    A name that is bound above as well, or a builtin, would have no value before the function binds it.
+    """
+    tree = editor.tree
+    if not editor.is_free("main") or any(hasattr(builtins, each) for each in bound):
+        return False
+    outside = {id(node) for each in above for node in tree.walk(each)}
+    bindings = bindings_of(tree.root)
+    if any(id(one.node) in outside for name in bound for one in bindings[name]):
+        return False
+    names = {name.value for each in moved for name in tree.find(each, cst.Name)}
+    has_global = any(True for each in moved for _ in tree.find(each, cst.Global))
+    return names.isdisjoint(_READS_LOCALS) and not has_global
+
+
+def _call_of_main(editor: Editor) -> Edit:
+    """The guard below `main`, at the end of the file, in the place of its blank lines."""
+    end = len(editor.text.rstrip())
+    newline = editor.newline
+    return Edit(end, len(editor.text), f"{newline * 3}{GUARD}{newline}{editor.indent}main(){newline}")
+
+
+def _imports(line: cst.SimpleStatementLine) -> bool:
+    return any(isinstance(each, _IMPORTS) for each in line.body)
 
 
 def first_work(body: Sequence[Node], start: Node) -> Node:
@@ -122,7 +171,8 @@ def _is_inert_part(part: Node) -> bool:
         target = part.targets[0].target
         if isinstance(target, cst.Subscript) and dotted(target.value) == "os.environ":
             return True
-        is_cheap = _is_constant(part.value) or _is_path(part.value)
+        is_logger = isinstance(part.value, cst.Call) and dotted(part.value.func) == "logging.getLogger"
+        is_cheap = _is_constant(part.value) or _is_path(part.value) or is_logger
         return isinstance(target, cst.Name) and (is_cheap or target.value.startswith("__"))
     if isinstance(part, cst.AnnAssign):
         return part.value is None or _is_constant(part.value)

@@ -61,11 +61,12 @@ if __name__ == "__main__":
 ## Fix safety
 Unsafe: an import of the module does less than before. All that the script does moves under the guard, from the first
 statement on that is no import, definition, constant, path (`os.path.dirname(__file__)`) or setting (`os.environ`,
-`sys.path`, `warnings`). Otherwise each spawned worker would load the data and build the model again.
+`sys.path`, `warnings`, `matplotlib.use`). Otherwise each spawned worker would load the data and build the model again.
+Several statements become `main()`, unless a name that they bind is also bound above, or is a builtin.
 
 There is no fix if
 
-- functions or classes stand between the statements that would move
+- functions, classes or imports stand between the statements that would move
 - a function or class reads something that would move
 - another file of the project imports something that would move
 - the script tests `__name__` already
@@ -147,8 +148,9 @@ def fix(file: File, start: Start, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, guard_work
     from dataloader_lint.semantics.project.imports import is_imported
 
-    edits, line = guard_work(editor, start.statement, lambda names: is_imported(file.project, file.module, names))
-    return Repair(Safety.UNSAFE, f"Move the code from line {line} to the end under the main guard", edits)
+    guarded = guard_work(editor, start.statement, lambda names: is_imported(file.project, file.module, names))
+    place = "into `main()`, which the main guard calls" if guarded.has_main else "under the main guard"
+    return Repair(Safety.UNSAFE, f"Move all work, from line {guarded.line} to the end, {place}", guarded.edits)
 
 
 def _what_starts(start: Start) -> str:
