@@ -31,6 +31,7 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     need_import(editor, use, "functools", "partial")      # .name is how to write it there, .edits what it takes
     need_import(editor, use, "numpy", alias="np")         # `np`, or what the file calls it
     need_import(editor, use, "numpy", "array", alias="np")  # prefers what is imported: `np.array`, `array`
+    drop_import(editor, "cycle", nodes)                    # if nothing but these nodes uses it
     hoist_lambda(editor, lambda_node, "collate_fn")       # its new name, and the edits
     direct_callee(editor, lambda_node)                    # `pad` for `lambda rows: pad(rows)`, or None
     lift_function(editor, def_node)                       # likewise, with all uses of the local name
@@ -54,7 +55,7 @@ from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.functions import add_function
 from dataloader_lint.edits.guard import guard_work
 from dataloader_lint.edits.hoist import hoist_lambda
-from dataloader_lint.edits.imports import Imported, need_import
+from dataloader_lint.edits.imports import Imported, drop_import, need_import
 from dataloader_lint.edits.lift import lift_function
 from dataloader_lint.edits.options import follow_workers, is_passed_in, remove_option
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair, splice
@@ -72,6 +73,7 @@ __all__ = [
     "add_parameter",
     "check_elements",
     "direct_callee",
+    "drop_import",
     "follow_workers",
     "guard_statement",
     "guard_work",

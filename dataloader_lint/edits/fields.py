@@ -115,5 +115,7 @@ def _stored_attributes(editor: Editor) -> set[str]:
 def is_in_string(editor: Editor, name: str) -> bool:
     """True if a string holds the last part of a name, so that it may be patched: `mock.patch("train.pad")`."""
     last = name.rpartition(".")[2]
-    strings = editor.tree.find(editor.tree.module, cst.SimpleString)
-    return any(last in text.value and last in _WORD.findall(text.value) for text in strings)
+    tree = editor.tree
+    holding = (each for each in tree.find(tree.module, cst.SimpleString) if last in each.value)
+    used = (each for each in holding if not isinstance(tree.parent(each), cst.Expr))  # no docstring
+    return any(last in _WORD.findall(each.value) for each in used)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from dataloader_lint.edits.editor import Editor, has_comment
+from dataloader_lint.edits.editor import Editor, exchange, has_comment
+from dataloader_lint.edits.fields import is_in_string
 from dataloader_lint.edits.repair import Edit, RefusedError
-from dataloader_lint.edits.statements import start_with_comments
+from dataloader_lint.edits.statements import remove_statement, start_with_comments
+from dataloader_lint.edits.uses import names_in
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Node, Scope
 
@@ -48,6 +51,53 @@ def need_import(editor: Editor, use: Node, module: str, member: str = "", alias:
         raise RefusedError(f"the name `{member or name}` means something else")
     new = _new_line(editor, use, module, f"import {module} as {alias}" if alias else f"import {module}")
     return Imported(f"{name}.{member}" if member else name, new)
+
+
+def drop_import(editor: Editor, name: str, uses: Sequence[Node]) -> tuple[Edit, ...]:
+    """Take away the import of a name that nothing but `uses` reads, as these will be gone; else nothing.
+
+    Refused where a comment stands among the names of the import.
+    """
+    found = [one for each, one in editor.once("imported", lambda: _imported(editor)) if each == name]
+    gone = {id(each) for use in uses for each in editor.tree.walk(use)}
+    reads = (each for each in names_in(editor.tree, editor.tree.module, name) if not _is_in_import(editor, each))
+    if not found or any(id(each) not in gone for each in reads) or is_in_string(editor, name):
+        return ()
+    statement = found[0].node
+    assert isinstance(statement, cst.Import | cst.ImportFrom)
+    if isinstance(statement.names, cst.ImportStar) or len(statement.names) == 1:
+        return (_with_blank_line(editor, remove_statement(editor, statement)),)
+    aliases = list(statement.names)
+    place = next(index for index, each in enumerate(aliases) if (_bound_by(each)) == name)
+    beside = aliases[place + 1] if place + 1 < len(aliases) else aliases[place - 1]
+    start, end = editor.start(aliases[place]), editor.end(aliases[place])
+    if place + 1 < len(aliases):
+        return (exchange(editor, start, editor.start(beside), ""),)
+    return (exchange(editor, editor.end(beside), end, ""),)
+
+
+def _with_blank_line(editor: Editor, gone: Edit) -> Edit:
+    """With the blank line below what is removed, where one stands above as well: its section has become empty."""
+    text = editor.text
+    above = text[: gone.start].splitlines()[-1:]
+    is_apart = gone.start == 0 or not "".join(above).strip()
+    below = text[gone.end : editor.line_end(gone.end)]
+    if (
+        is_apart
+        and gone.end < len(text)
+        and not below.strip()
+        and text[gone.start - 1 : gone.start] in ("", "\n", "\r")
+    ):
+        return replace(gone, end=editor.next_line(gone.end))
+    return gone
+
+
+def _bound_by(alias: cst.ImportAlias) -> str:
+    return dotted(alias.asname.name) if alias.asname is not None else dotted(alias.name).partition(".")[0]
+
+
+def _is_in_import(editor: Editor, name: Node) -> bool:
+    return any(isinstance(each, cst.Import | cst.ImportFrom) for each in editor.tree.ancestors(name))
 
 
 def _imported(editor: Editor) -> list[tuple[str, Binding]]:

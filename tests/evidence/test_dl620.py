@@ -15,11 +15,6 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 
-def forever(loader):
-    while True:
-        yield from loader
-
-
 def look(batches):
     epochs, alive = [], []
     for _ in range(2):
@@ -46,13 +41,6 @@ if __name__ == "__main__":
     torch.manual_seed(0)
     loader = DataLoader(TensorDataset(torch.arange(64)), batch_size=16, shuffle=True)
     look(itertools.cycle(loader))
-""",
-    after=HEAD
-    + """
-if __name__ == "__main__":
-    torch.manual_seed(0)
-    loader = DataLoader(TensorDataset(torch.arange(64)), batch_size=16, shuffle=True)
-    look(forever(loader))
 """,
 )
 
