@@ -159,6 +159,12 @@ def test_a_guard_without_main(setting: str, work: str) -> None:
     assert "    main()" not in lines
 
 
+def test_methods_that_are_called_like_builtins_are_no_reason_against_main() -> None:
+    work = "from os.path import *\nmodel = torch.nn.Linear(1, 1)\nmodel.eval()\nprint(vars(model), model.main)"
+    body = "torch.nn.Linear(1, 1).eval()"
+    assert "def main():" in fixed("from os.path import *", body, work.partition("\n")[2])
+
+
 def test_main_is_called_at_the_end() -> None:
     lines = fixed(work="rows = list(enum)", tail="# The end.\n\n\n").splitlines()
     assert lines[-5:] == ["    # The end.", "", "", 'if __name__ == "__main__":', "    main()"]

@@ -19,6 +19,7 @@ from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.functions import missing_before
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import start_with_comments
+from dataloader_lint.edits.uses import names_in
 from dataloader_lint.semantics.syntax.names import bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Node
 
@@ -28,8 +29,9 @@ _IMPORTS = (cst.Import, cst.ImportFrom)
 _STRINGS = cst.SimpleString | cst.FormattedString | cst.TemplatedString
 # Whoever calls these may read any name of the module.
 _READS_ALL = frozenset({"globals", "eval", "exec"})
-# These mean something else in a function.
-_READS_LOCALS = _READS_ALL | {"dir", "locals", "vars"}
+# These mean something else in a function, the last two if they are given nothing.
+_READS_LOCALS = _READS_ALL | {"locals"}
+_READS_LOCALS_ALONE = frozenset({"dir", "vars"})
 # What imports further down depend on, and what is meant for workers as well.
 _PATHS = ("Path", "os.environ.get", "os.getcwd", "os.getenv", "os.path.", "pathlib.Path", "str")
 _SETTINGS = ("matplotlib.use", "os.environ", "sys.path.", "warnings.")
@@ -99,15 +101,25 @@ def _can_be_local(editor: Editor, bound: Sequence[str], above: Sequence[Node], m
     A name that is bound above as well, or a builtin, would have no value before the function binds it.
     """
     tree = editor.tree
-    if not editor.is_free("main") or any(hasattr(builtins, each) for each in bound):
+    bindings = bindings_of(tree.root)
+    is_taken = "main" in bindings or any(not _is_label(editor, name) for name in names_in(tree, tree.module, "main"))
+    if is_taken or "main" in editor.taken or any(hasattr(builtins, each) for each in bound):
         return False
     outside = {id(node) for each in above for node in tree.walk(each)}
-    bindings = bindings_of(tree.root)
     if any(id(one.node) in outside for name in bound for one in bindings[name]):
         return False
-    names = {name.value for each in moved for name in tree.find(each, cst.Name)}
+    names = {name.value for each in moved for name in tree.find(each, cst.Name) if not _is_label(editor, name)}
+    alone = {dotted(call.func) for each in moved for call in tree.find(each, cst.Call) if not call.args}
     has_global = any(True for each in moved for _ in tree.find(each, cst.Global))
-    return names.isdisjoint(_READS_LOCALS) and not has_global
+    return names.isdisjoint(_READS_LOCALS) and alone.isdisjoint(_READS_LOCALS_ALONE) and not has_global
+
+
+def _is_label(editor: Editor, name: cst.Name) -> bool:
+    """True for the name of an attribute or of a keyword argument, which is no variable."""
+    above = editor.tree.parent(name)
+    return (isinstance(above, cst.Attribute) and above.attr is name) or (
+        isinstance(above, cst.Arg) and above.keyword is name
+    )
 
 
 def _call_of_main(editor: Editor) -> Edit:
@@ -217,6 +229,7 @@ def _read_by(editor: Editor, statements: Sequence[Node]) -> set[str]:
         for statement in statements
         for name in tree.find(statement, cst.Name)
         if any(isinstance(each, (*_DEFINITIONS, cst.Lambda)) for each in tree.ancestors(name))
+        and not _is_label(editor, name)
         and scope_of_name(editor, name) in (None, tree.root)
     }
 

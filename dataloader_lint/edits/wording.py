@@ -102,10 +102,16 @@ def _by_step(node: cst.Lambda) -> str:
     if isinstance(body, cst.BinaryOperation) and dotted(body.left) == names[0] and last_name(body.right):
         verb = {cst.Multiply: "scale_by", cst.Divide: "divide_by"}.get(type(body.operator))
         return f"{verb}_{_snake(last_name(body.right)).strip('_')}" if verb else ""
+    key = _key_of(body)
+    if key and _reads(body, names[0]):
+        return f"take_{key}"
     if not isinstance(body, cst.Call):
         return ""
     is_method = isinstance(body.func, cst.Attribute) and dotted(body.func.value) == names[0]
-    is_given = any(dotted(arg.value) == names[0] and not arg.star for arg in body.args[:1])
+    is_given = any(_reads(arg.value, names[0]) and not arg.star for arg in body.args[:1])
+    if last_name(body.func) == "astype":
+        dtype = _dtype_of(body)
+        return f"to_{dtype}" if dtype else ""
     callee = _snake(last_name(body.func)).strip("_") if is_method or is_given else ""
     if callee.endswith("_tensor"):
         return "to_tensor"
@@ -116,6 +122,32 @@ def _by_step(node: cst.Lambda) -> str:
         return f"to_{_CONVERSIONS[callee]}"
     noun = names[0] if len(names[0]) >= _SHORTEST_NOUN else "sample"
     return f"{callee}_{noun}" if len(callee) >= _SHORTEST_NOUN and noun not in callee else ""
+
+
+def _key_of(node: cst.BaseExpression) -> str:
+    """The key of `thing["key"]`, if it can be part of a name."""
+    if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
+        return ""
+    index = node.slice[0].slice
+    written = index.value if isinstance(index, cst.Index) else None
+    text = written.raw_value if isinstance(written, cst.SimpleString) else ""
+    return text.lower() if text.isidentifier() else ""
+
+
+def _dtype_of(call: cst.Call) -> str:
+    """The dtype of `array.astype("float32")` or `array.astype(np.float32)`."""
+    given = call.args[0].value if call.args else None
+    name = given.raw_value if isinstance(given, cst.SimpleString) else last_name(given) if given is not None else ""
+    return name.lower() if name.isidentifier() else ""
+
+
+def _reads(node: cst.BaseExpression, name: str) -> bool:
+    """True if an expression is a name, or a call that is given it: `BytesIO(x)`."""
+    while isinstance(node, cst.Subscript | cst.Attribute):
+        node = node.value
+    if isinstance(node, cst.Call):
+        return any(_reads(arg.value, name) for arg in node.args[:1]) or _reads(node.func, name)
+    return dotted(node) == name
 
 
 def _is_scaled(node: cst.BaseExpression, name: str) -> bool:
