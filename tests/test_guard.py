@@ -92,7 +92,7 @@ def test_work_moves(work: str) -> None:
         ("pass", "", "def show():\n    pass\n"),
         ("pass", "", "if batch:\n    class Late:\n        pass\n"),
         ("pass", "", "if __name__ == '__main__':\n    print(1)\n"),
-        ("pass", "torch.manual_seed(0)\nimport json\n", ""),
+        ("pass", "torch.manual_seed(0)\nimport json\nimport os\nimport sys\nimport time\n", ""),
     ],
 )
 def test_nothing_moves_that_workers_read_or_that_is_cut_by_definitions(body: str, work: str, tail: str) -> None:

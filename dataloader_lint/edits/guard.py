@@ -51,8 +51,8 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     """Put a script under the main guard, from the first statement on that does more than to define something.
 
     `start` is the statement that starts workers, and moves too. `is_imported` tells if another file takes some names.
-    Several statements become `main()`, where all that they bind can be local. Refused where imports, functions or
-    classes stand between what would move, or read what it binds: under a guard their workers would miss it.
+    Several statements become `main()`, where all that they bind can be local. Refused where functions or classes stand
+    between what would move, or read what it binds: under a guard their workers would miss it.
     """
     tree = editor.tree
     body = list(tree.module.body)
@@ -66,8 +66,8 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     above, moved = body[:first], body[first:]
     if any(isinstance(node, _DEFINITIONS) for each in moved for node in tree.walk(each)):
         raise RefusedError("functions or classes stand in between")
-    if any(isinstance(each, cst.SimpleStatementLine) and _imports(each) for each in moved):
-        raise RefusedError("imports stand below the work")
+    if _count_imports(moved) > _count_imports(above):
+        raise RefusedError("most imports stand below the work")
     tests = chain.from_iterable(tree.find(each, cst.Comparison) for each in body)
     if any(name.value == "__name__" for test in tests for name in tree.find(test, cst.Name)):
         raise RefusedError("the script tests `__name__` already")
@@ -129,8 +129,9 @@ def _call_of_main(editor: Editor) -> Edit:
     return Edit(end, len(editor.text), f"{newline * 3}{GUARD}{newline}{editor.indent}main(){newline}")
 
 
-def _imports(line: cst.SimpleStatementLine) -> bool:
-    return any(isinstance(each, _IMPORTS) for each in line.body)
+def _count_imports(body: Sequence[Node]) -> int:
+    lines = (each for each in body if isinstance(each, cst.SimpleStatementLine))
+    return sum(isinstance(each, _IMPORTS) for line in lines for each in line.body)
 
 
 def first_work(body: Sequence[Node], start: Node) -> Node:

@@ -66,7 +66,8 @@ Several statements become `main()`, unless a name that they bind is also bound a
 
 There is no fix if
 
-- functions, classes or imports stand between the statements that would move
+- functions or classes stand between the statements that would move
+- most imports stand below the first of these statements
 - a function or class reads something that would move
 - another file of the project imports something that would move
 - the script tests `__name__` already
