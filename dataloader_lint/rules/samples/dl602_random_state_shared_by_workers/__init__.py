@@ -89,7 +89,9 @@ The global functions (`np.random.randint`, `random.random`, `torch.rand`) need n
 `worker_init_fn` that has to seed something else uses `torch.initial_seed() % 2**32`, without the worker id.
 
 ## Fix safety
-No fix: you decide where the generator should be made.
+Unsafe: random numbers change. The seeds of a `worker_init_fn` become `torch.initial_seed() % 2**32`, where it seeds
+NumPy and `random` only, with seeds made of numbers, the worker id and NumPy's state. There is no fix for generators:
+you decide where they should be made.
 
 ## When to ignore it
 If you want the same numbers in each worker or epoch, or at most one worker reads the data set.
@@ -105,16 +107,27 @@ If you want the same numbers in each worker or epoch, or at most one worker read
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
+from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import RANDOM
-from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.rules.samples.dl602_random_state_shared_by_workers.seeding import Seeding
 
-RULE = Rule("DL602", "random-state-shared-by-workers", Entity.FILE, Level.ERROR, Claim.MAY, subjects=(RANDOM,))
+RULE = Rule(
+    "DL602",
+    "random-state-shared-by-workers",
+    Entity.FILE,
+    Level.ERROR,
+    Claim.MAY,
+    fix=FixLevel.UNSAFE,
+    subjects=(RANDOM,),
+)
 
 _MAKE_IN_WORKER = "make it in workers from `torch.initial_seed()`"
 _SEED_FROM_TORCH = "use `torch.initial_seed() % 2**32`"
@@ -139,9 +152,11 @@ def check(file: File) -> Iterator[Finding]:
         problem = f"`{generator.drawn_in.label}` uses `{generator.name}`, made before workers start: {effect}"
         yield Finding(generator.made, problem, advice, because=file.steps_to(generator.drawn_in))
     reported: set[int] = set()
-    for seeding in seedings_at_start(file.workers, file.module):
+    at_start = list(seedings_at_start(file.workers, file.module))
+    for seeding in at_start:
         if seeding.is_known and seeding.matters and id(seeding.scope) not in reported:
-            finding = _at_start(seeding)
+            together = {id(each.call): each for each in at_start if each.scope is seeding.scope}
+            finding = _at_start(seeding, list(together.values()))
             if finding is not None:
                 reported.add(id(seeding.scope))
                 yield finding
@@ -164,7 +179,8 @@ def _at_first_sample(seeding: Seeding) -> tuple[str, str]:
     return template.format(seeding.function), _SEED_FROM_TORCH if seeding.is_generator else _LEAVE_IT
 
 
-def _at_start(seeding: Seeding) -> Finding | None:
+def _at_start(seeding: Seeding, together: list[Seeding]) -> Finding | None:
+    """What is reported of a seed in a worker_init_fn; `together` are all seeds of that function."""
     if not seeding.has_worker_id:
         problem = _SAME_SEED.format(seeding.function)
     elif seeding.keeps_workers:
@@ -176,4 +192,12 @@ def _at_start(seeding: Seeding) -> Finding | None:
     else:
         problem = _SAME_EPOCHS.format(seeding.function)
     level = Level.NOTE if seeding.has_worker_id and seeding.has_option else None
-    return Finding(seeding.call, problem, _SEED_FROM_TORCH, level=level)
+    return Finding(seeding.call, problem, _SEED_FROM_TORCH, partial(fix, together), level=level)
+
+
+def fix(seedings: list[Seeding], editor: Editor) -> Repair | None:
+    from dataloader_lint.edits import Repair
+    from dataloader_lint.rules.samples.dl602_random_state_shared_by_workers.reseeding import seed_from_torch
+
+    edits = seed_from_torch(editor, seedings)
+    return Repair(Safety.UNSAFE, "Seed from torch's own seed, which differs by worker and epoch", edits)

@@ -56,6 +56,7 @@ class Seeding:
     reads_state: bool = False  # True if the function reads numpy's own state, apparently for the seed
     is_first: bool = False  # True if it runs only for the first sample of a worker
     is_generator: bool = False  # True if it makes a generator with this seed
+    seeder: str = ""  # the library function that sets the seed in a worker_init_fn
     matters: bool = True  # True if workers may draw numbers that repeat in other workers or epochs
 
     @property
@@ -120,6 +121,11 @@ def _functions_that_seed(module: ModuleFacts) -> set[str]:
     return enclosing_definitions(module, (call for name in _NAMES for call in module.calls_named(name)))
 
 
+def seeding_calls(scope: Scope) -> list[cst.Call]:
+    """The calls in a function that set a seed, by their names."""
+    return [call for call in scope.within(cst.Call) if last_name(call.func) in _NAMES]
+
+
 class _InitFunction:
     """Follows one worker_init_fn."""
 
@@ -172,7 +178,14 @@ class _InitFunction:
                             reads_state = any(last_name(each.func) == "get_state" for each in scope.within(cst.Call))
                             matters = self._may_matter(callee.name, parts)
                             yield Seeding(
-                                call, _label(path[0]), scope, parts, self.loader, reads_state, matters=matters
+                                call,
+                                _label(path[0]),
+                                scope,
+                                parts,
+                                self.loader,
+                                reads_state,
+                                seeder=callee.name,
+                                matters=matters,
                             )
                 elif isinstance(callee, Function) and len(path) < SEEDING_DEPTH and callee.scope not in path:
                     inner = self.ev.enter(callee, call, frame, None)
