@@ -164,12 +164,20 @@ def _by_call(call: cst.Call, batch: str) -> str:
     if callee in ("tuple", "list") and len(call.args) == 1 and isinstance(call.args[0].value, cst.Call):
         inner = call.args[0].value
         return _by_call(inner, batch) if last_name(inner.func) == "zip" else ""
-    takes_batch = any(dotted(arg.value) == batch for arg in call.args[:1])
+    takes_batch = any(_goes_over(arg.value) == batch or dotted(arg.value) == batch for arg in call.args[:1])
     if callee == "zip":
         return "transpose_samples" if takes_batch and call.args[0].star == "*" else ""
     if not takes_batch or call.args[0].star:
         return ""
     return f"{_snake(callee)}_{'batch' if 'collate' in callee.lower() else 'samples'}" if callee else ""
+
+
+def _goes_over(node: cst.BaseExpression) -> str:
+    """What a comprehension with one loop and no condition goes over: `rows` of `[row[0] for row in rows]`."""
+    if not isinstance(node, cst.ListComp | cst.GeneratorExp):
+        return ""
+    loop = node.for_in
+    return "" if loop.ifs or loop.inner_for_in is not None else dotted(loop.iter)
 
 
 def _place(editor: Editor, node: cst.Lambda) -> str:

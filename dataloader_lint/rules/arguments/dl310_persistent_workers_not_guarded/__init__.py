@@ -127,7 +127,8 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
     if found is None:
         return None
     edits = []
-    for name in found[1]:
+    options = [*found[1], *_raise_next(loader, found[1])]
+    for name in options:
 
         def follow(present: str, workers: str, name: str = name) -> str:
             if " if " in present:
@@ -145,8 +146,21 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
         if edit is None:
             return None
         edits.append(edit)
-    names = " and ".join(f"`{name}`" for name in found[1])
+    names = " and ".join(f"`{name}`" for name in options)
     return Repair(Safety.SAFE, f"Make {names} depend on the number of workers", tuple(edits))
+
+
+def _raise_next(loader: Loader, fixed: list[str]) -> list[str]:
+    """`prefetch_factor` where it is passed beside the others: by its default it would raise as soon as they do not."""
+    from dataloader_lint.semantics.values.values import Const
+
+    name = "prefetch_factor"
+    written = loader.argument(name)
+    if name in fixed or written is None or loader.is_passed(name) is not True:
+        return []
+    values = loader.values(name)
+    is_number = bool(values) and all(isinstance(each, Const) and type(each.value) is int for each in values)
+    return [name] if is_number else []
 
 
 # What each argument has to be without workers.
