@@ -159,6 +159,10 @@ def test_fixing_leaves_the_baseline_out_of_the_report() -> None:
     assert "persistent_workers" not in Path("a.py").read_text()
     assert (code, out.splitlines()) == (
         0,
-        ["Found 1 problem (1 fixed, 0 remaining).", "1 finding of the baseline is not shown."],
+        [
+            "Found 1 problem (1 fixed, 0 remaining).",
+            "1 finding of the baseline is not shown.",
+            "  fixed 1 DL301 persistent-workers-without-workers",
+        ],
     )
     assert err.startswith("dataloader-lint: 1 finding of base.json was not found any more")

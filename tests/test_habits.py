@@ -95,7 +95,8 @@ def test_fixing_by_settings() -> None:
     assert run("--diff", "-q")[0] == 1
     assert run("--write-baseline", "b.json")[0] == 0
     assert Path("a.py").read_text() == BAD
-    assert run() == (0, "Found 1 problem (1 fixed, 0 remaining).\n", "")
+    made = "  fixed 1 DL301 persistent-workers-without-workers\n"
+    assert run() == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{made}", "")
     assert Path("a.py").read_text() == FIXED
 
 
@@ -120,7 +121,8 @@ def test_show_fixes() -> None:
     write("a.py", BAD + BAD)
     code, out, _ = run(*ONLY, "--fix", "--show-fixes", ".")
     said = "Fixed 2 problems:\n- a.py:\n    2 x DL301 (persistent-workers-without-workers)\n\n"
-    assert (code, out) == (0, f"{said}Found 2 problems (2 fixed, 0 remaining).\n")
+    made = "  fixed 2 DL301 persistent-workers-without-workers\n"
+    assert (code, out) == (0, f"{said}Found 2 problems (2 fixed, 0 remaining).\n{made}")
 
 
 def test_gitignore_can_be_left_aside() -> None:
