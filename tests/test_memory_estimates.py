@@ -157,3 +157,38 @@ def test_the_longest_name_of_a_data_set_counts() -> None:
 )
 def test_sizes_have_two_digits(size: int, text: str) -> None:
     assert size_text(size) == text
+
+
+AUGMENTED = """import glob
+import json
+import random
+from torch.utils.data import DataLoader, Dataset
+
+class Noise:
+    def __init__(self, folder):
+        self.files = glob.glob(folder + "/*.wav")
+
+    def pick(self):
+        return random.choice(self.files)
+
+class ImageNet22kSounds(Dataset):
+    def __init__(self, path, folder):
+        self.noise = Noise(folder)
+        with open(path) as file:
+            self.records = json.load(file)
+
+    def __len__(self):
+        return len(self.records)
+
+    def __getitem__(self, index):
+        return self.records[index], self.noise.pick()
+
+loader = DataLoader(ImageNet22kSounds("a", "b"), num_workers=4)
+"""
+
+
+def test_the_size_of_a_data_set_is_not_that_of_what_helpers_keep(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(AUGMENTED)
+    (found,) = lint_paths([tmp_path], Settings(select=("DL101",)))
+    assert found.level is Level.MEMORY and found.start.line == 17
+    assert found.problem.startswith("`ImageNet22kSounds.records`: a list, about 8.9 GB in each worker (ImageNet-22k)")

@@ -14,6 +14,8 @@ import libcst as cst
 
 from dataloader_lint.diagnostics import Level
 from dataloader_lint.pipeline.dataset_class import dataset_class
+from dataloader_lint.pipeline.datasets.field_uses import FieldUse
+from dataloader_lint.pipeline.datasets.index_dep import IndexDep
 from dataloader_lint.pipeline.file import File
 from dataloader_lint.pipeline.steps import Step
 from dataloader_lint.rules.memory._shared.consumers import Readers, WorkersOf
@@ -55,6 +57,8 @@ class Stored(Protocol):
     def count(self) -> int | None: ...
     @property
     def bytes_each(self) -> int | None: ...
+    @property
+    def use(self) -> FieldUse: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +118,14 @@ class _Group:
     @cached_property
     def guess(self) -> Estimate | None:
         """How much memory they take, if that can be told."""
-        sizes = [each.bytes_each for each in self.stored]
+        sizes = [each.bytes_each for each in self.stored if self.has_sample_each(each)]
         return estimate(self.dataset.ev, self.file.settings, self.owner, self._subclasses, sizes)
+
+    def has_sample_each(self, stored: Stored) -> bool:
+        """True if it can be as long as the data set; in another object only what the index of a sample asks for."""
+        home = classes.class_of(stored.binding.method) or stored.binding.method
+        is_own = any(each.scope is home for each in self.dataset.bases.classes)
+        return is_own or stored.use.indexed >= IndexDep.PLACE
 
     @cached_property
     def are_selected(self) -> bool:
@@ -130,8 +140,8 @@ class _Group:
     @cached_property
     def large(self) -> frozenset[int]:
         """The `id` of those that take at least half of what the largest one takes."""
-        sizes = [(_bytes(each), each) for each in self.stored]
-        largest = max(size for size, _ in sizes)
+        sizes = [(_bytes(each), each) for each in self.stored if self.has_sample_each(each)]
+        largest = max((size for size, _ in sizes), default=0)
         return frozenset(id(each) for size, each in sizes if 2 * size >= largest)
 
     @cached_property
@@ -152,7 +162,7 @@ def _weight(dataset: StoringDataset, stored: Stored, group: _Group, cause: str) 
     if stored.count is not None:
         return Weight(Level.NOTE, cause, workers, why=f"small as it is written: {stored.count} of them")
     guess = group.guess
-    if guess is None:
+    if guess is None or not group.has_sample_each(stored):
         return Weight(Level.NOTE, cause, workers)
     count = f", {workers.number} workers" if workers.number > 1 else ""
     text, short = guess.text(group.are_selected), guess.short(group.are_selected)
