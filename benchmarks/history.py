@@ -7,8 +7,8 @@
 A commit is listed by `repo` (owner/name), `before` and `after` (two commits of it), `path`, `line` (of the pitfall in
 `before`), `code` and `subject`. The folder holds the repositories as bare git directories, OWNER+NAME or
 OWNER+NAME/repo. Both versions are linted whole, each as a checkout of its own. The linter names a fix if it reports the
-code within three lines of `line` before, and fewer findings of that code in the file after. No labels are needed but
-the commit itself. Exit code: 0, or 2 for wrong usage.
+code within three lines of `line` before, or of one of `also`, other lines of the same pitfall, and fewer findings of
+that code in the file after. No labels are needed but the commit itself. Exit code: 0, or 2 for wrong usage.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class Fix:
     line: int
     code: str
     subject: str = ""
+    also: tuple[int, ...] = ()
 
     @property
     def link(self) -> str:
@@ -68,7 +69,8 @@ def read(path: Path) -> list[Fix]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.strip():
             try:
-                fixes.append(Fix(**json.loads(line)))
+                row: dict[str, Any] = json.loads(line)
+                fixes.append(Fix(**(row | {"also": tuple(row.get("also", ()))})))
             except (TypeError, ValueError) as error:
                 raise ValueError(f"{path}:{number}: {error}") from None
     return fixes
@@ -77,7 +79,7 @@ def read(path: Path) -> list[Fix]:
 def judge(fix: Fix, mirror: Path) -> Outcome:
     """Lint both versions of a repository. Raises FileNotFoundError where it is not in the mirror."""
     before, after = (_rows(fix, mirror, commit) for commit in (fix.before, fix.after))
-    is_named = any(abs(row - fix.line) <= NEAR for row in before)
+    is_named = any(abs(row - line) <= NEAR for row in before for line in (fix.line, *fix.also))
     return Outcome(fix, is_named, len(after) < len(before))
 
 

@@ -41,6 +41,10 @@ def test_a_fix_is_named_by_what_was_there_before_and_is_gone(mirror: tuple[Path,
     folder, before, after = mirror
     fix = history.Fix("owner/name", before, after, "train.py", 5, "DL301")
     assert history.judge(fix, folder) == history.Outcome(fix, is_named=True, is_gone=True)
+    above = history.Fix("owner/name", before, after, "train.py", 1, "DL301")
+    assert not history.judge(above, folder).is_named
+    also = history.Fix("owner/name", before, after, "train.py", 1, "DL301", also=(4,))
+    assert history.judge(also, folder).is_named
     backwards = history.Fix("owner/name", after, before, "train.py", 5, "DL301")
     assert history.judge(backwards, folder) == history.Outcome(backwards, is_named=False, is_gone=False)
 
