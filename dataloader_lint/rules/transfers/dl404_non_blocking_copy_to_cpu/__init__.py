@@ -1,11 +1,11 @@
 """A tensor copied to the CPU with `non_blocking=True` may be read before the copy is complete.
 
 ## What it does
-Reports `.to("cpu", non_blocking=True)` if the result is read in the same expression or later in the same block, and
-nothing in between waits for the device. The copies of one function are one finding, at the first of them.
+Reports `.to("cpu", non_blocking=True)` if the result is read in the same expression, later in the same block or behind
+the `if` around it, and nothing in between waits for the device. The copies of one function are one finding, at the first of them.
 
-**Reads that count**: `.numpy()`, `.item()`, `.tolist()`, `.argmax()` and the like, `float(...)`,
-`print(...)`, `torch.save`, ...
+**Reads that count**: `.numpy()`, `.item()`, `.tolist()`, `.argmax()` and the like, arithmetic such as
+`scores * weights`, `float(...)`, `print(...)`, `torch.save`, ...
 
 The device and the flag must both be known.
 
@@ -94,7 +94,7 @@ def find(file: File) -> Iterable[EarlyCopy]:
 def check(copy: EarlyCopy, file: File) -> Iterator[Finding]:
     from dataloader_lint.rules.transfers._shared.loop_purposes import function_around
 
-    problem = f"`{copy.transfer.text}` may return before the copy is complete: `{copy.read.text}` can read wrong values"
+    problem = f"`{copy.transfer.text}` may return before the copy is complete: {copy.read.text} can read wrong values"
     advice = "remove `non_blocking`, or synchronize first"
     cause = function_around(copy.transfer)
     yield Finding(copy.transfer.call, problem, advice, partial(fix, copy.transfer), cause=cause)

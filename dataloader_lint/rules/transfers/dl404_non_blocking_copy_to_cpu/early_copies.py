@@ -14,7 +14,7 @@ from dataloader_lint.rules.transfers._shared.batches import Transfer, transfers_
 from dataloader_lint.rules.transfers._shared.to_cpu import device_of, is_constant, is_to_cpu
 from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import resolve
+from dataloader_lint.semantics.syntax.names import dotted, resolve
 from dataloader_lint.semantics.syntax.tree import Node, Tree
 from dataloader_lint.semantics.values.values import Class, Evaluator, Frame, Function, Library, Method
 
@@ -118,15 +118,18 @@ def _reader(ev: Evaluator, frame: Frame, tree: Tree, node: Node) -> EarlyRead | 
         if not isinstance(call, cst.Call) or call.func is not above:
             return None
         if above.attr.value in _READING_METHODS:
-            return EarlyRead(call, f".{above.attr.value}()")
+            return EarlyRead(call, f"`.{above.attr.value}()`")
         return _reader(ev, frame, tree, call) if above.attr.value in KEEPING else None
+    if isinstance(above, cst.BinaryOperation):  # both sides are on the CPU, which computes at once
+        other = dotted(above.left if above.right is node else above.right)
+        return EarlyRead(above, f"computing with {f'`{other}`' if other else 'it'}")
     if isinstance(above, cst.Arg):
         call = tree.parent(above)
         if isinstance(call, cst.Call):
             names = [each.name for each in ev.values(call.func, frame) if isinstance(each, Library)]
             name = next((name for name in names if row(name).copies_to_cpu), "")
             if name:
-                return EarlyRead(call, f"{name.removeprefix('builtins.')}()")
+                return EarlyRead(call, f"`{name.removeprefix('builtins.')}()`")
     return None
 
 
@@ -138,7 +141,7 @@ def _read_later(transfer: Transfer, tree: Tree) -> EarlyRead | None:
     target = assign.targets[0].target
     if len(assign.targets) != 1 or not isinstance(target, cst.Name) or not _is_kept_by(tree, transfer.call, assign):
         return None
-    for following in _after(tree, statement):
+    for following in _reached_after(tree, statement):
         for node in tree.walk(following):
             if isinstance(node, cst.Name) and node.value == target.value:
                 read = _reader(transfer.ev, transfer.frame, tree, node)
@@ -155,6 +158,23 @@ def _after(tree: Tree, statement: Node) -> list[Node]:
     """The statements that follow one in its block."""
     block = list(getattr(tree.parent(statement), "body", ()))
     return block[next((i for i, each in enumerate(block) if each is statement), len(block)) + 1 :]
+
+
+def _reached_after(tree: Tree, statement: Node) -> list[Node]:
+    """The statements that follow one in its block, and behind the `if` whose arm this block is, as it goes on there."""
+    found = _after(tree, statement)
+    arm = tree.parent(tree.parent(statement) or statement)
+    while isinstance(arm, cst.Else | cst.If) and not any(map(_leaves, found)):
+        while isinstance(above := tree.parent(arm), cst.Else | cst.If):  # `elif` and `else`
+            arm = above
+        found.extend(_after(tree, arm))
+        arm = tree.parent(above) if above is not None else None
+    return found
+
+
+def _leaves(statement: Node) -> bool:
+    last = statement.body[-1] if isinstance(statement, cst.SimpleStatementLine) else None
+    return isinstance(last, cst.Return | cst.Raise | cst.Break | cst.Continue)
 
 
 def _joined_later(transfer: Transfer, tree: Tree) -> EarlyRead | None:
@@ -180,7 +200,7 @@ def _joined_later(transfer: Transfer, tree: Tree) -> EarlyRead | None:
         names = {each.name for each in transfer.ev.values(call.func, transfer.frame) if isinstance(each, Library)}
         if names & _JOINING_CALLS and call.args and last_name(call.args[0].value) == last_name(kept):
             is_behind = all(above is not loop for above in tree.ancestors(call))
-            return EarlyRead(call, f"{names.pop()}()") if is_behind else None
+            return EarlyRead(call, f"`{names.pop()}()`") if is_behind else None
         if call is not collecting[0] and _may_wait(transfer, call, last_name(kept)):
             return None
     return None
