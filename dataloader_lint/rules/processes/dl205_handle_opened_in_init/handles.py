@@ -325,16 +325,30 @@ def _kept_generators(module: ModuleFacts) -> Iterator[cst.CSTNode]:
         if scope.is_class:
             methods = classes.methods_of(scope)
             for bindings in classes.attribute_bindings(scope).values():
-                for binding in bindings:
-                    if isinstance(binding.value, cst.GeneratorExp):
-                        yield binding.value
-                    elif isinstance(binding.value, cst.Call) and _yields(binding.value.func, module):
-                        yield binding.value
-                    elif isinstance(binding.value, cst.Call) and isinstance(binding.value.func, cst.Attribute):
-                        name = binding.value.func.attr.value
+                for value in (each for binding in bindings for each in _parts_of(binding.value)):
+                    if isinstance(value, cst.GeneratorExp):
+                        yield value
+                    elif isinstance(value, cst.Call) and _yields(value.func, module):
+                        yield value
+                    elif isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
+                        name = value.func.attr.value
                         method = methods.get(name)
                         if name in _LISTING_LAZILY or (method is not None and method.own(cst.Yield)):
-                            yield binding.value
+                            yield value
+
+
+def _parts_of(value: cst.BaseExpression | None) -> Iterator[cst.BaseExpression]:
+    """What is bound, or what a list, tuple or dict that is bound holds, also as a comprehension."""
+    if isinstance(value, cst.List | cst.Tuple):
+        yield from (each.value for each in value.elements)
+    elif isinstance(value, cst.Dict):
+        yield from (each.value for each in value.elements)
+    elif isinstance(value, cst.ListComp):
+        yield value.elt
+    elif isinstance(value, cst.DictComp):
+        yield value.value
+    elif value is not None:
+        yield value
 
 
 def _kept_modules(module: ModuleFacts) -> Iterator[cst.CSTNode]:
