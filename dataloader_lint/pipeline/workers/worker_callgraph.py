@@ -330,12 +330,12 @@ class _CallGraph:
                 self._enter(called.scope, self.ev.enter(called, call, frame, callee), function)
             else:
                 self._called_object(callee, function)
-        elif isinstance(callee, Partial):
-            self._stored_callable(callee, function)
         else:
-            if isinstance(callee, Library):
+            if isinstance(callee, Partial):
+                self._stored_callable(callee, function)
+            elif isinstance(callee, Library):
                 function.library_calls.append((call, callee.name))
-            for arg in call.args:  # map(self.read, names)
+            for arg in call.args:  # map(self.read, names); a partial of a function of the project may call it, too
                 if may_be_function(self.ev, arg.value, call, frame):
                     for given in self.ev.values(arg.value, frame):
                         if isinstance(given, Function | Method | Partial):
