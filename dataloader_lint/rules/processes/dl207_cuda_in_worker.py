@@ -12,6 +12,8 @@ call.
 - `device=` or `map_location=` with a CUDA device
 - `.pin_memory()`
 - functions of `torch.cuda` such as `set_device`
+- `torch.tensor(...)`, `torch.zeros(...)` and the like without a device, in a block `with torch.device("cuda"):` or
+  in a module that calls `torch.set_default_device("cuda")`: forked workers have the default device of their parent
 - `with_format` and `set_format` of a Dataset of Hugging Face with a CUDA `device`
 
 A device counts as CUDA if it is on one branch of `torch.cuda.is_available()`.

@@ -7,9 +7,11 @@ import libcst as cst
 from dataloader_lint.pipeline.devices.devices import is_cuda
 from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
 from dataloader_lint.rules.processes._shared.calls_in_workers import WorkerCall, calls_in_workers
+from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.evaluate import Evaluation
-from dataloader_lint.semantics.syntax.expressions import positional_of
-from dataloader_lint.semantics.syntax.tree import ModuleFacts
+from dataloader_lint.semantics.syntax.expressions import last_name, positional_of
+from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree, function_scope
 from dataloader_lint.semantics.values.values import (
     Class,
     Evaluator,
@@ -46,6 +48,13 @@ _CUDA_INITIALIZERS = frozenset(
         "synchronize",
     }
 )
+# Functions of torch that make a tensor on the default device, or on that of the `with` block around them.
+_MAKING = frozenset(
+    {
+        *("arange", "as_tensor", "empty", "eye", "full", "linspace", "logspace", "ones", "rand", "randint"),
+        *("randn", "randperm", "scalar_tensor", "tensor", "zeros"),
+    }
+)
 
 
 def cuda_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[WorkerCall]:
@@ -70,6 +79,8 @@ def may_start_cuda(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
             if positional and _may_be_cuda(ev, positional[0], module):
                 return True
         elif name in _METHODS or name in _CUDA_INITIALIZERS:
+            return True
+        elif name in _MAKING and ("set_default_device" in module.called or _devices_around(call, module.tree)):
             return True
     return any(
         arg.keyword is not None and arg.keyword.value in _DEVICE_KEYWORDS and _may_be_cuda(ev, arg.value, module)
@@ -99,6 +110,8 @@ def form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
         return "`.cuda()`"
     if name == "pin_memory" and not call.args:
         return "`.pin_memory()`"
+    if name in _MAKING and _is_made_on_cuda(ev, callees, call, frame):
+        return f"`{dotted(call.func)}` with CUDA as its default device"
     positional = positional_of(call)
     if name == "to" and positional and is_cuda(ev, ev.values(positional[0], frame)):
         return "`.to(...)` with a CUDA device"
@@ -107,6 +120,37 @@ def form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
             if is_cuda(ev, ev.values(arg.value, frame)):
                 return f"a call with CUDA as `{arg.keyword.value}`"
     return ""
+
+
+def _devices_around(node: Node, tree: Tree) -> list[cst.BaseExpression]:
+    """The devices of the `with torch.device(...)` blocks around a node in its function, from the inside out."""
+    found: list[cst.BaseExpression] = []
+    for above in tree.ancestors(node):
+        if isinstance(above, cst.FunctionDef | cst.Lambda):
+            break
+        if isinstance(above, cst.With):
+            items = [item.item for item in above.items]
+            found.extend(each for each in items if isinstance(each, cst.Call) and last_name(each.func) == "device")
+    return found
+
+
+def _is_made_on_cuda(ev: Evaluator, callees: Values, call: cst.Call, frame: Frame) -> bool:
+    """True if a call makes a tensor where it says no device, and the block around it or the default says CUDA."""
+    names = [each.name.rpartition(".") for each in callees if isinstance(each, Library)]
+    if not any(module == "torch" and name in _MAKING for module, _, name in names):
+        return False
+    if any(arg.star or (arg.keyword is not None and arg.keyword.value == "device") for arg in call.args):
+        return False
+    module = frame.scope.module
+    around = _devices_around(call, module.tree)
+    if around:
+        return is_cuda(ev, ev.values(around[0], frame))
+    found = []
+    for setting in module.calls_named("set_default_device"):
+        where = ev.frame_of(function_scope(module.tree.scope_of(setting)))
+        if setting.args and is_reached(ev, setting, where):
+            found.append(is_cuda(ev, ev.values(setting.args[0].value, where)))
+    return bool(found) and all(found)
 
 
 def _is_library_function(callees: Values) -> bool:

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `.to("cpu", non_blocking=True)` if the result is read in the same expression, later in the same block or behind
-the `if` around it, and nothing in between waits for the device. The copies of one function are one finding, at the first of them.
+the `if` around it, and nothing in between waits for the device. The copies of one function are one finding, at the
+first of them.
 
 **Reads that count**: `.numpy()`, `.item()`, `.tolist()`, `.argmax()` and the like, arithmetic such as
 `scores * weights`, `float(...)`, `print(...)`, `torch.save`, ...
