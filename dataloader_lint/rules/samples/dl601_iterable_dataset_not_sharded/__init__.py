@@ -4,12 +4,13 @@
 Reports the `__iter__` of an IterableDataset that iterates over files, lists, ranges or the like. Neither it nor a
 function that it calls uses the worker or the rank, or the rank is all that they use: `torch.distributed.get_rank()`
 divides the data among the processes that train, and each of them starts workers that read the same share. An arm of
-an `if` in `__iter__` is reported by itself: the others may divide the items.
+an `if` in `__iter__` is reported by itself: the others may divide the items. Where a thread puts the items into a
+queue, what the thread iterates over counts.
 
 **Where it counts**
 
 - A DataLoader reads it with two or more workers, or with a number of workers that is set elsewhere and may have any
-  default.
+  default: by an option, or by a parameter of a public function or class of a package that others install.
 - No DataLoader in the project reads it, and the class is public and at module level, and the project never constructs
   it.
 
@@ -25,6 +26,7 @@ Not reported:
 - endless or random streams
 - stages of data pipes
 - Datasets that iterate over something of unknown kind: it may split itself
+- loops that only count, and ask an unknown object for each item, such as a simulation
 
 ## Example
 ```python

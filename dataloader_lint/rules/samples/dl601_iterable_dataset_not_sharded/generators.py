@@ -134,16 +134,46 @@ def iterables_of(scope: Scope, arm: Node | None = None) -> list[cst.BaseExpressi
     given = [each for each in scope.own(cst.Yield) if arm is None or tree.is_inside(each, arm)]
     found = [each.value for each in returned if each.value is not None]
     found.extend(each.value.item for each in given if isinstance(each.value, cst.From))
-    yields = [each for each in given if not isinstance(each.value, cst.From)]
+    found.extend(looped_over([each for each in given if not isinstance(each.value, cst.From)], scope))
+    return found
+
+
+def looped_over(nodes: list[Node], scope: Scope) -> list[cst.BaseExpression]:
+    """What the loops of a function go over that hand out items at some nodes: the outermost that use their target."""
+    tree = scope.module.tree
     loops: dict[int, cst.For] = {}
-    for node in yields:
-        around: list[Node] = [above for above in tree.ancestors(node) if isinstance(above, cst.For | cst.FunctionDef)]
-        inner = [above for above in around[: around.index(scope.node)] if isinstance(above, cst.For)]
+    for node in nodes:
+        inner = _loops_around(node, scope)
         # The outermost loop determines the items, except for loops that only count: `for _ in range(epochs):`
         item_loops = [loop for loop in inner if not _ignores_target(loop, tree)] or inner
         for loop in item_loops[-1:]:
             loops[id(loop)] = loop
-    found.extend(loop.iter for loop in loops.values())
+    return [loop.iter for loop in loops.values()]
+
+
+def puts_in(scope: Scope) -> list[Node]:
+    """The calls with which a function puts items into a queue, in loops."""
+    calls = (call for call in scope.own(cst.Call) if last_name(call.func) in ("put", "put_nowait"))
+    return [call for call in calls if _loops_around(call, scope)]
+
+
+def counting_loops(scope: Scope, arm: Node | None = None) -> Iterator[cst.For]:
+    """The loops of a function, or of an arm of it, that yield and only count: no loop around a `yield` has items."""
+    tree = scope.module.tree
+    for each in scope.own(cst.Yield):
+        inner = _loops_around(each, scope)
+        if inner and all(_ignores_target(loop, tree) for loop in inner) and (arm is None or tree.is_inside(each, arm)):
+            yield inner[0]
+
+
+def _loops_around(node: Node, scope: Scope) -> list[cst.For]:
+    """The `for` loops of a function around a node in it, from the inside out."""
+    found = []
+    for above in scope.module.tree.ancestors(node):
+        if above is scope.node:
+            break
+        if isinstance(above, cst.For):
+            found.append(above)
     return found
 
 

@@ -15,13 +15,16 @@ from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.generators
     SHARING,
     arms_of,
     bindings_in,
+    counting_loops,
     counts_to_end,
     is_endless,
     iterables_of,
     leaves,
+    looped_over,
     names_below,
     names_in,
     names_that_divide,
+    puts_in,
     yielding_loops,
 )
 from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.init_functions import (
@@ -34,8 +37,8 @@ from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.semantics.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
-from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted
+from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name
+from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, function_scope
 from dataloader_lint.semantics.values.known_values import is_positive
 from dataloader_lint.semantics.values.values import (
@@ -98,9 +101,10 @@ class UnsharedStream:
 
     @property
     def workers(self) -> int | None:
-        """The number of workers of the loader, if known."""
+        """The number of workers of the loader, if it is known to have some."""
         known = self.loader.known("num_workers") if self.loader is not None else None
-        return known.value if known is not None and isinstance(known.value, int) and not known.default else None
+        number = known.value if known is not None and not known.default else None
+        return number if isinstance(number, int) and number > 0 else None
 
 
 def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[UnsharedStream]:
@@ -143,11 +147,41 @@ def _may_repeat(loader: Loader) -> bool:
     if any(map(may_split, loader.values("worker_init_fn"))) or not loader.is_reached:
         return False
     given = loader.is_passed("num_workers") is not False  # then a default is there to be set to another number
-    return any(
+    return _others_set_workers(loader) or any(
         (given and is_default(value))
         or (is_positive(value) is not False and not (isinstance(value, Const) and value.value == 1))
         for value in loader.values("num_workers")
     )
+
+
+def _others_set_workers(loader: Loader) -> bool:
+    """True if the number of workers is a parameter of a public function or class of a published package.
+
+    The package itself may leave the parameter at its default, but its users may not.
+    """
+    scope = loader.frame.scope
+    owner = classes.class_of(scope) or scope
+    given = loader.argument("num_workers")
+    if (
+        given is None
+        or owner.parent is not scope.module.root
+        or not isinstance(owner.node, cst.FunctionDef | cst.ClassDef)
+    ):
+        return False
+    node: cst.BaseExpression | None = given.value
+    if isinstance(node, cst.Attribute) and owner.is_class and dotted(node.value) == classes.receiver_name(scope):
+        bound = classes.attribute_bindings(owner).get(node.attr.value, ())
+        node = bound[0].value if len(bound) == 1 else None
+    bindings = resolve(node, scope.module.tree) if isinstance(node, cst.Name) else []
+    if len(bindings) != 1 or bindings[0].kind is not Kind.PARAMETER or owner.node.name.value.startswith("_"):
+        return False
+    project = loader.ev.project
+    texts = project.requirements(scope.module.path) if project.is_in_package(scope.module) else ()
+    return any(_PUBLISHING.search(text) for text in texts)
+
+
+# What the file says by which a package is made: `setup.py`, `pyproject.toml`.
+_PUBLISHING = re.compile(r"\bsetup\(|^\[build-system\]", re.MULTILINE)
 
 
 def _is_public_api(reach: DatasetFlow, klass: Class) -> bool:
@@ -192,12 +226,15 @@ class _Stream:
         made = CallResult(self.klass, None, None)
         functions = [(self.method, self.ev.method_frame(self.method, made))]
         for scope, frame in functions:  # grows during the iteration
+            if filling := self._threads_of(scope, frame):
+                functions.extend(filling)
+                continue  # what it yields comes from them
             if self._is_unlike_for_each(scope, frame):
                 return False
             if any(self._reads_to_end(loop, frame) or counts_to_end(loop) for loop in yielding_loops(scope)):
                 self.is_written_out = False
                 is_finite = True
-            for value in iterables_of(scope):
+            for value in iterables_of(scope) or looped_over(puts_in(scope), scope):
                 if self._ends_itself(value, frame):
                     self.is_written_out = False
                     is_finite = True
@@ -310,6 +347,24 @@ class _Stream:
                 return made.frame.scope, made.frame
         return None
 
+    def _threads_of(self, scope: Scope, frame: Frame) -> list[tuple[Scope, Frame]]:
+        """The functions of the threads that fill the queue from which a function takes its items, until one ends it."""
+        tree = scope.module.tree
+        if not any(
+            is_endless(loop) and any(map(leaves, tree.find(loop.body, cst.If))) for loop in yielding_loops(scope)
+        ):
+            return []
+        targets = (
+            each
+            for call in scope.own(cst.Call)
+            if last_name(call.func) == "Thread" and (given := keyword_of(call, "target")) is not None
+            for each in self.ev.values(given, frame)
+        )
+        run = [each.function if isinstance(each, Method) else each for each in targets]
+        found = [each.scope for each in run if isinstance(each, Function) and puts_in(each.scope)]
+        made = CallResult(self.klass, None, None)
+        return [(each, self.ev.method_frame(each, made)) for each in found]
+
     def _is_plain(self, node: cst.BaseExpression, frame: Frame, depth: int) -> bool:
         """True if an expression is a list, a file or the like, and no other stream that may be sharded itself."""
         values = self.ev.values(node, frame)
@@ -343,10 +398,20 @@ class _Stream:
         if any(is_endless(loop) and not self._reads_to_end(loop, frame) for loop in loops):
             return True
         calls = (call for call in scope.within(cst.Call) if arm is None or tree.is_inside(call, arm))
+        if any(self._is_simulated(loop, frame) for loop in counting_loops(scope, arm)):
+            return True
         callees = (callee for call in calls for callee in self.ev.values(call.func, frame))
         return any(
             isinstance(each, Library) and (self._is_random(each.name) or row(each.name).streams == "endless")
             for each in callees
+        )
+
+    def _is_simulated(self, loop: cst.For, frame: Frame) -> bool:
+        """True if each round of a loop asks an object that is not known for the next item: `self.env.step(action)`."""
+        tree = frame.scope.module.tree
+        return any(
+            isinstance(call.func, cst.Attribute) and self.ev.values(call.func, frame) == NOTHING_KNOWN
+            for call in tree.find(loop.body, cst.Call)
         )
 
     def _reads_to_end(self, loop: cst.While, frame: Frame) -> bool:
