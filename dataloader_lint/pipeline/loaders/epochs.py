@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from dataloader_lint.pipeline.loaders.prepared import prepared
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader, loader_class, loader_of
@@ -43,7 +44,7 @@ class Pass:
     """One place that goes over a loader; `path` holds the frames from that of the epoch loop to the one that does.
 
     `calls` holds the calls that lead from each of these frames to the next one. `is_renewed` is True if the loader is
-    made again in each round.
+    made again in each round, `is_prepared` if the place goes over what `accelerator.prepare(loader)` gave for it.
     """
 
     loader: Loader
@@ -52,6 +53,7 @@ class Pass:
     path: tuple[Frame, ...]
     calls: tuple[cst.Call, ...] = ()
     is_renewed: bool = False
+    is_prepared: bool = False
 
     def loops_inside(self, outer: Loop) -> Iterator[tuple[Loop, Frame]]:
         """The loops around it that stand inside another one, which is around it too, from the inside out."""
@@ -134,12 +136,16 @@ def trains(ev: Evaluator, root: Node, frame: Frame) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EpochLoop:
-    """A loop in whose body a loader is iterated over: in `passes` one made before it, in `renewed` one made in it."""
+    """A loop in whose body a loader is iterated over: in `passes` one made before it, in `renewed` one made in it.
+
+    In `prepared` it is one made before that went through `accelerator.prepare(...)`, which sets the epoch of samplers.
+    """
 
     loop: Loop
     frame: Frame
     passes: tuple[Pass, ...]
     renewed: tuple[Pass, ...]
+    prepared: tuple[Pass, ...] = ()
 
     @property
     def counts_epochs(self) -> bool:
@@ -214,14 +220,17 @@ def epoch_loop(
     search = _Search(ev, project, loop, frame, only_training)
     passes: list[Pass] = []
     renewed: list[Pass] = []
+    managed: list[Pass] = []
     for found in search.run():
-        if search.is_in_loop(found.made):
+        if found.is_prepared:
+            managed.append(found)
+        elif search.is_in_loop(found.made):
             renewed.append(replace(found, is_renewed=True))
         else:
             passes.append(found)
-    if not (passes or renewed) or (isinstance(loop, cst.For) and _runs_once(ev, loop, frame)):
+    if not (passes or renewed or managed) or (isinstance(loop, cst.For) and _runs_once(ev, loop, frame)):
         return None
-    return EpochLoop(loop, frame, tuple(passes), tuple(renewed))
+    return EpochLoop(loop, frame, tuple(passes), tuple(renewed), tuple(managed))
 
 
 def _runs_once(ev: Evaluator, loop: cst.For, frame: Frame) -> bool:
@@ -270,6 +279,10 @@ class _Search:
                 for made, loader in loaders_behind(self.ev, self.ev.values(node.iter, frame), into_objects=True):
                     if is_reached(self.ev, node, frame, with_options=True):
                         yield Pass(loader, made, node, path, calls)
+                for given, where in prepared(self.ev, node.iter, frame):
+                    for made, loader in loaders_behind(self.ev, self.ev.values(given, where)):
+                        if not self.is_in_loop(made) and is_reached(self.ev, node, frame, with_options=True):
+                            yield Pass(loader, made, node, path, calls, is_prepared=True)
             elif isinstance(node, cst.From):  # yield from loader
                 for made, loader in loaders_behind(self.ev, self.ev.values(node.item, frame), into_objects=True):
                     yield Pass(loader, made, node.item, path, calls)

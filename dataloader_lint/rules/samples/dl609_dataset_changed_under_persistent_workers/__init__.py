@@ -19,7 +19,8 @@ change. Worker code must read the changed attribute.
   `on_train_epoch_start` of a module or callback of Lightning, `on_epoch_begin` of a `TrainerCallback`
 - `random.shuffle(self.order)`, `.append(...)` and the like on a list, in a method that is called
 
-The Dataset may be inside a `Subset`, a `ConcatDataset` or a part of `random_split`. Of a Dataset of torchvision,
+The Dataset may be inside a `Subset`, a `ConcatDataset` or a part of `random_split`. The loader may have gone through
+`accelerator.prepare(...)`, which keeps its workers (measured with accelerate 1.15). Of a Dataset of torchvision,
 `transform` and `target_transform` count.
 
 ## Why is this bad?

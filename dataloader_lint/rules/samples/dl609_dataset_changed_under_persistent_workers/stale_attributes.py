@@ -14,7 +14,7 @@ from dataloader_lint.pipeline.epoch_loops import epoch_loops, loops_with_passes
 from dataloader_lint.pipeline.file import File
 from dataloader_lint.pipeline.loaders import loader_steps
 from dataloader_lint.pipeline.loaders.argument_sites import sites_of
-from dataloader_lint.pipeline.loaders.epochs import EpochLoop, Pass, training_loops
+from dataloader_lint.pipeline.loaders.epochs import EpochLoop, Pass, loaders_behind, loops_of, training_loops
 from dataloader_lint.pipeline.steps import Step
 from dataloader_lint.pipeline.workers.worker_code import Workers
 from dataloader_lint.rules.samples.dl609_dataset_changed_under_persistent_workers.hooks import (
@@ -92,7 +92,7 @@ def stale_attributes(file: File) -> Iterator[StaleAttribute]:
     seen: set[int] = set()
     for epochs in _loops(file):
         tree = epochs.frame.scope.module.tree
-        for found in epochs.passes:
+        for found in (*epochs.passes, *epochs.prepared):
             # A loader of its own in each round has not started its workers yet.
             persistent = None if found.changes_with(epochs.loop) else _keeps_workers(found.loader)
             if found.loader.has_workers is False:
@@ -101,6 +101,13 @@ def stale_attributes(file: File) -> Iterator[StaleAttribute]:
             for made in [inner for value in given for inner in _datasets_in(workers, value)]:
                 for change in _changes(workers, epochs.loop, found, made, persistent):
                     if id(change.node) not in seen and change.node in tree:
+                        seen.add(id(change.node))
+                        yield change
+    for found in _batch_loops(file) if _sets_in_loops(file.module) else ():
+        for value in found.loader.values("dataset"):
+            for made in _datasets_in(workers, value):
+                for change in _changes(workers, cst.ensure_type(found.node, cst.For), found, made, None):
+                    if id(change.node) not in seen:
                         seen.add(id(change.node))
                         yield change
     if file.project.mentions_word(file.module, "persistent_workers"):
@@ -140,6 +147,15 @@ def _loops(file: File) -> list[EpochLoop]:
     if _sets_in_loops(file.module):
         return loops_with_passes(file, training_loops(file.project, file.module), False)
     return []
+
+
+def _batch_loops(file: File) -> Iterator[Pass]:
+    """The loops over batches, also those that no loop over epochs stands around."""
+    for loop in loops_of(file.module):
+        frame = file.ev.frame_of(function_scope(file.tree.scope_of(loop)))
+        if isinstance(loop, cst.For) and is_reached(file.ev, loop, frame, with_options=True):
+            for made, loader in loaders_behind(file.ev, file.ev.values(loop.iter, frame)):
+                yield Pass(loader, made, loop, (frame,))
 
 
 def _keeps_workers(loader: Loader) -> Lifetime | None:
@@ -301,18 +317,19 @@ def _counts_in(loop: cst.For, node: Node, tree: Tree) -> bool:
 
 
 def _sets_in_loops(module: ModuleFacts) -> bool:
-    """True if a loop of a module may set an attribute of a Dataset, by what it is called."""
+    """True if a loop of a module may set an attribute of a Dataset, by what it is called: `dataset.set_level(step)`."""
     tree = module.tree
     for scope in module.root.descend():
-        stores: list[cst.Assign | cst.AugAssign] = [*scope.own(cst.Assign), *scope.own(cst.AugAssign)]
-        for node in stores:
-            targets = [node.target] if isinstance(node, cst.AugAssign) else [each.target for each in node.targets]
-            for target in targets:
-                owner = last_name(target.value).lower() if isinstance(target, cst.Attribute) else ""
-                if ("data" in owner or owner.endswith("set")) and any(
-                    isinstance(above, cst.For) for above in tree.ancestors(node)
-                ):
-                    return True
+        changed: list[tuple[Node, cst.BaseExpression]] = [
+            *((node, each.target) for node in scope.own(cst.Assign) for each in node.targets),
+            *((node, node.target) for node in scope.own(cst.AugAssign)),
+            *((call, call.func) for call in scope.own(cst.Call) if last_name(call.func).startswith("set_")),
+        ]
+        for node, target in changed:
+            owner = last_name(target.value).lower() if isinstance(target, cst.Attribute) else ""
+            is_data = "data" in owner or owner == "ds" or owner.endswith(("_ds", "set"))
+            if is_data and any(isinstance(above, cst.For) for above in tree.ancestors(node)):
+                return True
     return False
 
 
