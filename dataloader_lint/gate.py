@@ -62,7 +62,7 @@ _LOADING = (
     b"torchdata",
     b"set_sharing_strategy",
 )
-_IMAGES = (b"PIL", b"torchvision", b"transforms")
+_KEPT = (b"PIL", b"torchvision", b"transforms", b"defaultdict(lambda")
 _SUBJECTS = (
     (HOOKS, (b"on_epoch_begin", b"on_train_epoch_")),  # of trainers; they may change what another file loads
     (MEMOISING, (b"lru_cache", b"functools.cache", b"import cache")),
@@ -143,8 +143,8 @@ def subjects(source: bytes, words: tuple[bytes, ...] = ()) -> frozenset[str]:
     if any(word in source for word in _LOADING) or (words and any(word in source for word in words)):
         return frozenset({LOADING})
     found = {subject for subject, words in _SUBJECTS if any(word in source for word in words)}
-    # Transforms that a Dataset of another file keeps.
-    if any(word in source for word in _FUNCTIONS) and any(word in source for word in _IMAGES):
+    # Transforms and vocabularies that a Dataset of another file keeps.
+    if any(word in source for word in _FUNCTIONS) and any(word in source for word in _KEPT):
         found.add(TRANSFORMS)
     # A file that moves batches may get its loader from elsewhere, and need not name torch either.
     if b".cuda(" in source or (b".to(" in source and (b"torch" in source or b"loader" in source)):
