@@ -7,6 +7,7 @@ loaded with it calls `set_epoch`.
 **What is recognized**
 
 - a sampler on at least one branch, also inside a `BatchSampler`
+- a subclass of `DistributedSampler` that uses its `epoch`, or leaves the order to its base
 - a loop over the batches in a function that the loop over the epochs calls
 - a loader that is made in another file
 - a generator that yields batches forever: `while True: yield from loader`

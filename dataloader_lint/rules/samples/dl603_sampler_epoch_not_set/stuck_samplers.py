@@ -10,6 +10,7 @@ import libcst as cst
 from dataloader_lint.pipeline.epoch_loops import loops_that_train
 from dataloader_lint.pipeline.file import File
 from dataloader_lint.pipeline.loaders.epochs import EpochLoop, Pass, epoch_loop
+from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import excludes, path_conditions
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.limits import SAMPLER_WRAPPERS
@@ -18,7 +19,7 @@ from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.layout import code
 from dataloader_lint.semantics.syntax.names import bindings_of, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope
-from dataloader_lint.semantics.values.values import CallResult, Const, Evaluator, Frame, Value
+from dataloader_lint.semantics.values.values import CallResult, Class, Const, Evaluator, Frame, Library, Value
 
 DISTRIBUTED = frozenset({"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"})
 _BATCHED = frozenset({"torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"})
@@ -147,6 +148,33 @@ def _unwrapped(ev: Evaluator, value: Value) -> Iterator[CallResult]:
         )
         for inner in ev.values(given, value.frame) if given is not None else ():
             yield from _unwrapped(ev, inner)
+    elif isinstance(value.by, Class) and _orders_by_epoch(ev, value, value.by):
+        if not _is_excluded_by_caller(ev, value.call, value.frame):
+            yield value
+
+
+def _orders_by_epoch(ev: Evaluator, value: CallResult, klass: Class) -> bool:
+    """True for a subclass of a DistributedSampler that shuffles, and whose order depends on the epoch that is set."""
+    assert value.call is not None and value.frame is not None
+    bases = ev.bases(klass)
+    if DISTRIBUTED.isdisjoint(bases.libraries):
+        return False
+    iterate = classes.find_method(ev, bases.classes, "__iter__")
+    if iterate is not None and not any(each.attr.value == "epoch" for each in iterate.scope.own(cst.Attribute)):
+        return False
+    function = classes.constructor(ev, klass)
+    if function is None:
+        return _shuffles(ev, value.call, value.frame)
+    inside = ev.enter(function, value.call, value.frame, value)
+    made = (
+        call
+        for call in function.scope.own(cst.Call)
+        if last_name(call.func) == "__init__"
+        and any(isinstance(each, Library) for each in ev.values(call.func, inside))
+    )
+    inherited = next(made, None)
+    is_super = inherited is not None and "super" in inside.scope.module.tree.words(inherited.func)
+    return inherited is not None and is_super and _shuffles(ev, inherited, inside)
 
 
 def _is_excluded_by_caller(ev: Evaluator, call: cst.Call, frame: Frame) -> bool:
