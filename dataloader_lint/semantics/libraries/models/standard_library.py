@@ -23,6 +23,7 @@ ROWS = {
     "itertools.cycle": Call(yields_argument=True, iterates="now", streams="endless"),
     "itertools.dropwhile": Call(iterates="now"),
     "itertools.islice": Call(yields_argument=True, iterates="now", streams="argument"),
+    "itertools.product": Call(streams="argument"),
     "itertools.repeat": Call(streams="endless"),
     "itertools.takewhile": Call(yields_argument=True, iterates="now"),
     "itertools.tee": Call(iterates="now"),
