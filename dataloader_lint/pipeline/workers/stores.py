@@ -10,7 +10,7 @@ from dataloader_lint.pipeline.workers.constructor_steps import Step
 from dataloader_lint.semantics.classes.indirect_stores import ANY_NAME, indirect_stores
 from dataloader_lint.semantics.syntax.additions import ADDING_METHODS, adding_assignments
 from dataloader_lint.semantics.syntax.attribute_stores import named_stores
-from dataloader_lint.semantics.syntax.names import resolve, target_paths
+from dataloader_lint.semantics.syntax.names import dotted, resolve, target_paths
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
 
 
@@ -61,21 +61,35 @@ def _attribute_of(node: cst.CSTNode, own: str) -> str:
 
 
 def attributes_set_on(made: cst.Call, tree: Tree) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """Yields attribute and value for stores through the name that a constructor call is bound to."""
+    """Yields attribute and value for stores through the name or attribute that a constructor call is bound to."""
     bound = tree.parent(made) if made in tree else None
     name = bound.targets[0].target if isinstance(bound, cst.Assign) and len(bound.targets) == 1 else None
-    if not isinstance(name, cst.Name):
+    if bound is None or not isinstance(name, cst.Name | cst.Attribute) or not dotted(name):
         return
-    for assign in tree.scope_of(made).own(cst.Assign):
+    scope = tree.scope_of(made)
+    if isinstance(name, cst.Attribute) and sum(dotted(each) == dotted(name) for each in _targets(scope)) > 1:
+        return
+    for assign in scope.own(cst.Assign):
         for target in assign.targets:
             node = target.target
-            if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == name.value:
-                if any(binding.node is bound for binding in resolve(node.value, tree)):
-                    yield node.attr.value, assign.value
-    for store in named_stores(tree.scope_of(made)):
-        if isinstance(store.owner, cst.Name) and store.owner.value == name.value:
-            if any(binding.node is bound for binding in resolve(store.owner, tree)):
-                yield store.name, store.value
+            if isinstance(node, cst.Attribute) and _is_bound_by(node.value, name, bound, tree):
+                yield node.attr.value, assign.value
+    for store in named_stores(scope):
+        if _is_bound_by(store.owner, name, bound, tree):
+            yield store.name, store.value
+
+
+def _is_bound_by(owner: cst.CSTNode, name: cst.Name | cst.Attribute, bound: cst.CSTNode, tree: Tree) -> bool:
+    """True if an expression further down stands for what an assignment has bound to a name or attribute."""
+    if not isinstance(owner, cst.Name | cst.Attribute) or dotted(owner) != dotted(name):
+        return False
+    if isinstance(owner, cst.Attribute):
+        return tree.order(owner) > tree.order(bound)
+    return any(binding.node is bound for binding in resolve(owner, tree))
+
+
+def _targets(scope: Scope) -> Iterator[cst.BaseExpression]:
+    return (target.target for assign in scope.own(cst.Assign) for target in assign.targets)
 
 
 def added_to_container(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:
