@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a DataLoader whose `num_workers` is left out or 0, also by a declared default, if a loop trains with its
-batches: the loop computes gradients, itself or in a function that it calls.
+batches: the loop computes gradients, itself or in a function that it calls. It goes over the loader, or draws from it
+by `next(batches)`, also through a generator.
 
 ## Why is this bad?
 Without workers a batch is loaded in the training process, between two steps.
