@@ -37,6 +37,10 @@ KEEPING = frozenset(
 )
 
 
+# Gives the number of the CUDA device in use, and raises without one.
+CURRENT_CUDA = "torch.cuda.current_device"
+
+
 class Device(Enum):
     """Where a transfer goes, as far as it is known."""
 
@@ -78,7 +82,7 @@ def _is_cuda_value(ev: Evaluator, value: Value, behind: Values) -> bool:
         return kind_of_constant(value.value) is Device.CUDA
     if isinstance(value, CallResult) and value.library == "torch.device" and value.call is not None and value.frame:
         return bool(value.call.args) and is_cuda(ev, ev.values(value.call.args[0].value, value.frame), (*behind, value))
-    return False
+    return isinstance(value, CallResult) and value.library == CURRENT_CUDA
 
 
 _DEVICE_NAME = re.compile(r"device|gpu|cuda|rank|\bdev\b")

@@ -15,7 +15,7 @@ Not measured here: it takes a GPU.
 
 ## Known limits
 - The size of the batches is unknown. Pinning small ones costs more than it gains.
-- Silent if the device may be another than CUDA, or if the loader is not known.
+- Silent if the device may be another than CUDA, or the CPU where there is no CUDA, or if the loader is not known.
 
 ## Example
 ```python
