@@ -48,7 +48,16 @@ def bindings_in(loop: cst.While, tree: Tree) -> Iterator[tuple[cst.BaseExpressio
             yield each.target, assign.value
 
 
-def leaves(branch: cst.If) -> bool:
+def calls_until_end(loop: cst.While, tree: Tree) -> Iterator[cst.Call]:
+    """The calls in a loop that an error ends when there is no more: `try: ... except EOFError: break`."""
+    for attempt in tree.find(loop.body, cst.Try):
+        for handler in attempt.handlers:
+            caught = tree.words(handler.type) if handler.type is not None else ""
+            if ("EOFError" in caught or "StopIteration" in caught) and leaves(handler):
+                yield from tree.find(attempt.body, cst.Call)
+
+
+def leaves(branch: cst.If | cst.ExceptHandler) -> bool:
     """True if a branch ends with `break` or `return`."""
     body = branch.body.body
     last = body[-1] if body else None

@@ -15,6 +15,7 @@ from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.generators
     SHARING,
     arms_of,
     bindings_in,
+    calls_until_end,
     counting_loops,
     counts_to_end,
     is_endless,
@@ -48,6 +49,7 @@ from dataloader_lint.semantics.values.values import (
     Const,
     Frame,
     Function,
+    ItemOf,
     Library,
     Mapping,
     Method,
@@ -423,6 +425,8 @@ class _Stream:
             if isinstance(value, cst.Call) and self._takes_next(value, frame)
             for name in tree.find(target, cst.Name)
         }
+        if any(self._loads_one(call, frame) for call in calls_until_end(loop, tree)):
+            return True
         ends = [each.test for each in tree.find(loop.body, cst.If) if leaves(each)]
         if isinstance(loop.test, cst.NamedExpr | cst.Comparison):
             ends.append(loop.test)
@@ -433,11 +437,12 @@ class _Stream:
         if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _TAKING:
             return False
         owners = self.ev.values(call.func.value, frame)
-        return bool(owners) and all(
-            (isinstance(each, CallResult) and (row(each.library).opens or row(each.library).streams == "source"))
-            or (isinstance(each, Opaque) and each.kind == "file")
-            for each in owners
-        )
+        return bool(owners) and all(map(_is_source, owners))
+
+    def _loads_one(self, call: cst.Call, frame: Frame) -> bool:
+        """True if a call takes the next object out of a file that is open: `pickle.load(file)`, `next(reader)`."""
+        given = self.ev.values(call.args[0].value, frame) if call.args else ()
+        return last_name(call.func) in ("load", "next") and bool(given) and all(map(_is_source, given))
 
     def _is_plain_value(self, value: Value, depth: int) -> bool:
         if isinstance(value, Iterated):
@@ -448,8 +453,14 @@ class _Stream:
             self.is_written_out = self.is_written_out and value.items is not None
             return not isinstance(value.node, cst.FunctionDef) or self._is_plain_generator(value.frame, depth)
         self.is_written_out = False
+        while isinstance(value, ItemOf):  # a part of what was parsed is as plain as the whole
+            value = value.of
+            if not isinstance(value, ItemOf | CallResult) or (isinstance(value, CallResult) and not _is_parsed(value)):
+                return False
         if isinstance(value, Opaque):
             return value.kind in _TYPES
+        if isinstance(value, CallResult) and _is_parsed(value):
+            return True
         if isinstance(value, Mapping):
             return True
         if (
@@ -470,6 +481,17 @@ class _Stream:
                 streams = streams[:1] if value.library == "itertools.islice" else streams
                 return bool(streams) and all(self._is_plain(each, value.frame, depth + 1) for each in streams)
         return False
+
+
+def _is_parsed(value: CallResult) -> bool:
+    return row(value.library).gives == "json"
+
+
+def _is_source(value: Value) -> bool:
+    """True for a file that is open, and for what reads one from its beginning to its end."""
+    if isinstance(value, CallResult):
+        return bool(row(value.library).opens) or row(value.library).streams == "source"
+    return isinstance(value, Opaque) and value.kind == "file"
 
 
 _VIEWS = frozenset({"method.items", "method.keys", "method.values"})
