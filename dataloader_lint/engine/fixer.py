@@ -18,9 +18,9 @@ from dataloader_lint.edits import Edit, Editor, Repair
 from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
 from dataloader_lint.engine.causes import by_cause, in_groups
-from dataloader_lint.engine.linter import LITTLE_GAIN, NOT_SURE, Examined, build_repairs, examine, lint_source
+from dataloader_lint.engine.linter import Examined, build_repairs, examine, lint_source
 from dataloader_lint.engine.notebooks import OpenedNotebook, in_cells, open_notebook
-from dataloader_lint.engine.reports import unsuppressed, unused_noqa
+from dataloader_lint.engine.reports import LITTLE_GAIN, NOT_SURE, unsuppressed, unused_noqa
 from dataloader_lint.gate import may_matter
 from dataloader_lint.pipeline.session import Session
 from dataloader_lint.settings import Settings

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from dataloader_lint.edits import Repair
     from dataloader_lint.settings import Settings
 
+# Why a finding has no fix, where no rule or helper says more.
+LITTLE_GAIN = "it would gain little"
+NOT_SURE = "no edit is surely right"
+
 
 def unreadable(
     filename: str, problem: str, advice: str, settings: Settings, place: tuple[int, int] = (1, 0)
