@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import libcst as cst
-
 from dataloader_lint.pipeline.loaders import argument_sites
 from dataloader_lint.rules.arguments._shared.zero_guards import is_kept_away, name_of
-from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
-from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.outermost import outermost_definition
-from dataloader_lint.semantics.syntax.tree import Scope, Tree, function_scope
+from dataloader_lint.semantics.syntax.tree import function_scope
 from dataloader_lint.semantics.values.values import CallResult, Const, Value
 
 
@@ -79,45 +75,7 @@ def without_workers(loader: Loader, name: str) -> Unused | None:
     names = _names_of_workers(loader)
     if workers.default and is_prevented(loader, names):
         return None
-    if any(is_set_by_computed_name(place.frame.scope) for place in _attributes_for_workers(loader)):
-        return None
     return Unused(workers, next((value.default for value in found if isinstance(value, Const)), ""))
-
-
-def _attributes_for_workers(loader: Loader) -> list[argument_sites.ArgumentSite]:
-    """Where the number of workers is read from an attribute of an object."""
-    places = argument_sites.sites_of(loader, "num_workers") or ()
-    return [each for each in places if isinstance(each.node, cst.Attribute)]
-
-
-def is_set_by_computed_name(scope: Scope) -> bool:
-    """True if the class around a function stores into attributes whose names it computes, so that any may be set.
-
-    `setattr(self, key, value)`, `self.__dict__.update(...)`, `self.__dict__[key] = value`, `vars(self).update(...)`
-    """
-    klass = classes.class_of(scope)
-    if klass is None:
-        return False
-    tree = klass.module.tree
-    return tree.once(("computed stores", id(klass)), lambda: _stores_by_computed_name(klass, tree))
-
-
-def _stores_by_computed_name(klass: Scope, tree: Tree) -> bool:
-    for call in tree.find(klass.node, cst.Call):
-        name = last_name(call.func)
-        if name == "setattr" and len(call.args) > 1 and not isinstance(call.args[1].value, cst.SimpleString):
-            return True
-        if name == "update" and isinstance(call.func, cst.Attribute) and _is_namespace(call.func.value):
-            return True
-    targets = (target.target for assign in tree.find(klass.node, cst.Assign) for target in assign.targets)
-    return any(
-        _is_namespace(each) or (isinstance(each, cst.Subscript) and _is_namespace(each.value)) for each in targets
-    )
-
-
-def _is_namespace(node: cst.BaseExpression) -> bool:
-    """True for `self.__dict__` and `vars(self)`."""
-    return last_name(node) == "__dict__" or (isinstance(node, cst.Call) and last_name(node.func) == "vars")
 
 
 def _names_of_workers(loader: Loader) -> frozenset[str]:

@@ -76,21 +76,6 @@ def is_indexed_by_text(use: FieldUse) -> bool:
     return any(_is_text(key, scope) for key, scope in _keys_of(use))
 
 
-def keys_are_texts(dataset: StoringDataset, use: FieldUse) -> bool:
-    """True if it is indexed by elements of a list that holds strings only: `self.boxes[self.names[index]]`."""
-    ev = dataset.ev
-    for name in _lists_of_keys(dataset, use):
-        values = [
-            value
-            for binding in dataset.bound().get(name, ())
-            for value in attributes.bound(ev, binding, dataset.self_value)
-        ]
-        held = merge(*(ev.element(value) for value in values))
-        if held and all(isinstance(each, Opaque) and each.kind == "str" for each in held):
-            return True
-    return False
-
-
 def has_fields(use: FieldUse) -> bool:
     """True if an element is asked for a field: `self.rows[index]["text"]`, or under a name of its own."""
     return any(_is_asked_for_field(place.node, place.scope) for place in use.places)

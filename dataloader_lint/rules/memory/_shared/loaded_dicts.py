@@ -7,7 +7,6 @@ from dataloader_lint.rules.memory._shared.access_patterns import (
     is_indexed_by_field,
     is_indexed_by_own_keys,
     is_indexed_by_text,
-    keys_are_texts,
 )
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset
 from dataloader_lint.rules.memory._shared.field_attributes import attributes_of_field
@@ -23,6 +22,6 @@ def is_loaded_dict(dataset: StoringDataset, name: str, value: Value) -> bool:
     use = dataset.reads.of(name)
     if attributes_of_field(dataset, name) & _OF_DICTS:
         return True
-    if is_indexed_by_own_keys(dataset, value, use) or keys_are_texts(dataset, use) or is_indexed_by_text(use):
+    if is_indexed_by_own_keys(dataset, value, use) or is_indexed_by_text(use):
         return True
     return is_indexed_by_field(use)

@@ -83,20 +83,8 @@ def _candidates(module: ModuleFacts) -> Iterator[Scope]:
         node = scope.node
         if not isinstance(node, cst.FunctionDef) or node.name.value == "__init__":
             continue
-        if may_memoise(module) or any(_may_add(module, each) for each in additions(scope)) or _calls_kept_method(scope):
+        if may_memoise(module) or any(_may_add(module, each) for each in additions(scope)):
             yield scope
-
-
-def _calls_kept_method(scope: Scope) -> bool:
-    """True if a method calls an attribute of its object that is a method of a container."""
-    klass, own = classes.class_of(scope), classes.receiver_name(scope)
-    kept = classes.attribute_bindings(klass) if klass is not None else {}
-    return any(
-        isinstance(call.func, cst.Attribute)
-        and dotted(call.func.value) == own
-        and any(last_name(each.value) in ADDING_METHODS for each in kept.get(call.func.attr.value, ()) if each.value)
-        for call in scope.own(cst.Call)
-    )
 
 
 def _may_add(module: ModuleFacts, addition: Addition) -> bool:
@@ -343,7 +331,7 @@ def _subscripts(scope: Scope) -> dict[str, list[cst.Subscript]]:
 def _is_opened(ev: Evaluator, found: Values, depth: int = 0) -> bool:
     """True if a value is a handle that is opened once and kept open, or holds one."""
     for each in found if depth < 3 else ():
-        if isinstance(each, CallResult) and (_is_handle(each) or _keeps_opened(ev, each)):
+        if isinstance(each, CallResult) and _is_handle(each):
             return True
         if isinstance(each, Sequence) and _is_opened(ev, merge(*(each.items or ())), depth + 1):
             return True
@@ -362,18 +350,4 @@ def _is_text(found: Values) -> bool:
     return bool(found) and all(
         isinstance(each.value, str) if isinstance(each, Const) else isinstance(each, Opaque) and each.kind == "str"
         for each in found
-    )
-
-
-def _keeps_opened(ev: Evaluator, made: CallResult) -> bool:
-    """True if an object of a class of the project is there for a handle that it opens when it is made."""
-    if not isinstance(made.by, Class):
-        return False
-    return any(
-        isinstance(value, CallResult) and _is_handle(value)
-        for klass in ev.bases(made.by).classes
-        for bindings in classes.attribute_bindings(klass.scope).values()
-        for binding in bindings
-        if isinstance(binding.value, cst.Call) and not binding.path
-        for value in attributes.bound(ev, binding, made)
     )

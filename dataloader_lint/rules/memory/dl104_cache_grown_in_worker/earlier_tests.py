@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 import libcst as cst
 
 from dataloader_lint.rules.memory.dl104_cache_grown_in_worker.lifetimes import Holder
-from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import enclosing_tests
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, dotted
+from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import Node, Scope
 from dataloader_lint.semantics.values.values import Evaluator, Frame, Library
 
@@ -73,25 +72,12 @@ class _Sizes:
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
-        self.attributes: list[tuple[int, str]] = []
         self.machine: int | None = None
         self.callees: set[int] = set()
-        # By class how many attributes were looked at, and where the first of its counters is asked.
-        self._counters: dict[int, tuple[int, int | None]] = {}
 
     def speak_of(self, kept: Holder, place: int) -> bool:
-        """True if a condition before a position asks for the size of a container, a counter or the machine's memory."""
-        if self.names.get(kept.name, place) < place or (self.machine is not None and self.machine < place):
-            return True
-        return kept.klass is not None and self._counted(kept.klass, place)
-
-    def _counted(self, klass: Scope, place: int) -> bool:
-        done, first = self._counters.get(id(klass), (0, None))
-        if first is None and done < len(self.attributes):
-            counters = _counters(klass)
-            first = next((position for position, name in self.attributes[done:] if name in counters), None)
-            self._counters[id(klass)] = (len(self.attributes), first)
-        return first is not None and first < place
+        """True if a condition before a position asks for the size of a container or of the machine's memory."""
+        return self.names.get(kept.name, place) < place or (self.machine is not None and self.machine < place)
 
 
 class SizeTests:
@@ -143,8 +129,6 @@ class SizeTests:
         for inner in self._tree.walk(side):
             if isinstance(inner, cst.Attribute | cst.Name):
                 found.names.setdefault(last_name(inner), place)
-            if isinstance(inner, cst.Attribute) and isinstance(inner.value, cst.Name):
-                found.attributes.append((place, inner.attr.value))
             if found.machine is None and isinstance(inner, cst.Call) and self._measures(inner):
                 found.machine = place
 
@@ -158,16 +142,4 @@ def _attributes_read(scope: Scope) -> frozenset[str]:
     return scope.module.tree.once(
         ("attributes read", id(scope)),
         lambda: frozenset(dotted(each).rpartition(".")[2] for each in scope.within(cst.Attribute)),
-    )
-
-
-def _counters(klass: Scope) -> frozenset[str]:
-    """The attributes that methods of a class count up or down."""
-    return klass.module.tree.once(
-        ("counters", id(klass)),
-        lambda: frozenset(
-            name
-            for name, bindings in classes.attribute_bindings(klass).items()
-            if any(each.kind is Kind.AUGMENTED for each in bindings)
-        ),
     )

@@ -71,7 +71,7 @@ def calls_in_workers(
             continue
         for call in several:
             if function_scope(module.tree.scope_of(call)) is function.scope:
-                way = form(workers.ev, call, function.frame) or _way_of_one(reach, function, call, form)
+                way = form(workers.ev, call, function.frame)
                 if (
                     way
                     and _always_runs(workers.ev, call, function.frame)
@@ -112,24 +112,6 @@ def _runs_for_one(
 
     started = [loader for loader in reach.loaders_of(receiver.by) if loader.has_workers is not False]
     return harms_one(reach.ev, receiver.by, started, runs)
-
-
-def _way_of_one(
-    reach: DatasetFlow, function: WorkerFunction, call: N, form: Callable[[Evaluator, N, Frame], str]
-) -> str:
-    """What the call does for the first object of the Dataset, which a loader gets, where it is not known for any."""
-    receiver = function.path[0].frame.receiver
-    if not isinstance(receiver, CallResult) or not isinstance(receiver.by, Class) or receiver.call is not None:
-        return ""
-    ways: list[str] = []
-
-    def has_way(made: CallResult, loader: Loader) -> bool:
-        if loader.has_workers is not False:
-            ways.append(form(reach.ev, call, of_object(function.frame, made)))
-        return False
-
-    harms_one(reach.ev, receiver.by, reach.loaders_of(receiver.by), has_way)
-    return next(filter(None, ways), "")
 
 
 _ABOUT_DEVICES = frozenset({"device", "is_cuda", "is_pinned", "type"})

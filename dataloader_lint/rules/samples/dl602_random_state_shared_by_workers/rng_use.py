@@ -11,28 +11,18 @@ from dataloader_lint.pipeline.workers.worker_code import Workers
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
-from dataloader_lint.semantics.heap.writes import Place, Write, home_of, kept_under, places_from, writes_at
 from dataloader_lint.semantics.libraries.catalogue import LOADERS
 from dataloader_lint.semantics.libraries.datasets import DATASET_BASES, ITERABLE_BASES
-from dataloader_lint.semantics.limits import PART_CHAIN, WORKER_FUNCTIONS
-from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve, written_part
+from dataloader_lint.semantics.limits import WORKER_FUNCTIONS
 from dataloader_lint.semantics.syntax.tree import ModuleFacts
 from dataloader_lint.semantics.values.values import (
-    UNKNOWN,
-    AttributeOf,
     CallResult,
     Class,
     Const,
-    Evaluator,
-    Frame,
     Function,
-    ItemOf,
     Library,
     Method,
-    Unknown,
     Value,
-    merge,
 )
 
 # Libraries whose functions do not draw from a global generator of Python or numpy.
@@ -132,14 +122,7 @@ def _draws(workers: Workers, function: WorkerFunction, generator: str) -> bool:
             continue  # `if self.transform is not None`, which no construction of the Dataset gives
         if not all(_is_quiet(workers, value, call, generator) for value in ev.values(call.func, frame)):
             return True
-    read = [each.value for each in function.scope.within(cst.Subscript)]
-    read += [each.iter for kind in (cst.For, cst.CompFor) for each in function.scope.within(kind)]  # type: ignore[attr-defined]
-    return any(
-        _is_stored_on_object(function, node)
-        and any(value is UNKNOWN or isinstance(value, AttributeOf) for value in ev.values(node, frame))
-        and not _is_in_filled_container(ev, node, frame)
-        for node in read
-    )
+    return False
 
 
 def _is_quiet(workers: Workers, callee: Value, call: cst.Call, generator: str) -> bool:
@@ -157,90 +140,3 @@ def _is_quiet(workers: Workers, callee: Value, call: cst.Call, generator: str) -
     if isinstance(callee, CallResult) and isinstance(callee.by, Class):
         return classes.find_method(workers.ev, workers.ev.bases(callee.by).classes, "__call__") is not None
     return isinstance(call.func, cst.Attribute) and call.func.attr.value in _METHODS_OF_VALUES
-
-
-def _is_stored_on_object(function: WorkerFunction, node: cst.BaseExpression) -> bool:
-    """True if a stored attribute of the object is read, which may be another Dataset."""
-    while isinstance(node, cst.Subscript | cst.Attribute):
-        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
-            return node.attr.value != "shape"
-        node = node.value
-    bindings = resolve(node, function.module.tree) if isinstance(node, cst.Name) else []
-    return any(isinstance(each.value, cst.Attribute) for each in bindings)
-
-
-def _is_in_filled_container(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
-    """True for `self.sizes[index]` of a container that the class makes empty and fills with values that are known.
-
-    Then nothing in it can be another Dataset.
-    """
-    if isinstance(node, cst.Name):
-        bindings = resolve(node, frame.scope.module.tree)
-        parts = [written_part(each.value, each.path) for each in bindings if each.kind is Kind.VALUE]
-        return 0 < len(bindings) == len(parts) and all(
-            isinstance(part, cst.Subscript) and _is_in_filled_container(ev, part, frame) for part in parts
-        )
-    receiver = frame.receiver
-    kept = kept_under(node) if isinstance(node, cst.Subscript) else None
-    if kept is None or not isinstance(receiver, CallResult) or not isinstance(receiver.by, Class):
-        return False
-    own, name = kept
-    homes = [each.scope for each in ev.bases(receiver.by).classes]
-    bound = [
-        each
-        for home in homes
-        for each in classes.attribute_bindings(home).get(name, ())
-        if each.kind is not Kind.AUGMENTED  # that is a write
-    ]
-    if (
-        own != classes.receiver_name(frame.scope)
-        or not bound
-        or not all(_is_empty(written_part(each.value, each.path)) for each in bound)
-    ):
-        return False
-    methods = [method for home in homes for method in classes.methods_of(home).values()]
-    places = places_from(ev, [Place(method, classes.receiver_name(method), name) for method in methods])
-    writes = [write for place in places for write in writes_at(place)]
-    return bool(writes) and all(_puts_in_data(ev, write) for write in writes)
-
-
-def _is_empty(node: cst.CSTNode | None) -> bool:
-    """True for `[]`, `{}`, `set()`, `defaultdict(list)`: what is in them comes later."""
-    if isinstance(node, cst.List | cst.Dict):
-        return not node.elements
-    if not isinstance(node, cst.Call):
-        return False
-    return last_name(node.func) == "defaultdict" or (dotted(node.func) in ("dict", "list", "set") and not node.args)
-
-
-def _puts_in_data(ev: Evaluator, write: Write) -> bool:
-    """True if nothing that a statement puts into a container is, or may be, an object of the project."""
-    frame = ev.frame_of(home_of(write))
-    found = ev.values(_whole(write.value, frame), frame)
-    if write.are_several:
-        found = merge(*(ev.element(each) for each in found))
-    return all(_is_data(value) for value in found)
-
-
-def _is_data(value: Value) -> bool:
-    while isinstance(value, AttributeOf | ItemOf):
-        value = value.of
-    if isinstance(value, CallResult):
-        return isinstance(value.by, Library) and value.library.partition(".")[0] in _QUIET_LIBRARIES
-    return not isinstance(value, Unknown)
-
-
-def _whole(node: cst.BaseExpression, frame: Frame) -> cst.BaseExpression:
-    """What `node` is cut from: `np.amax(points)` for `np.amax(points)[:3]`, also behind a name for it."""
-    for _ in range(PART_CHAIN):
-        if isinstance(node, cst.Name):
-            bindings = resolve(node, frame.scope.module.tree)
-            parts = [written_part(each.value, each.path) for each in bindings if each.kind is Kind.VALUE]
-            if len(bindings) != 1 or not parts or parts[0] is None:
-                break
-            node = parts[0]
-        elif isinstance(node, cst.Subscript):
-            node = node.value
-        else:
-            break
-    return node

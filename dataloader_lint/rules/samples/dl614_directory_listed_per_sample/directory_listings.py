@@ -24,7 +24,6 @@ from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.tree import ModuleFacts
 from dataloader_lint.semantics.values.values import Evaluator, Opaque
 
-_METHODS = frozenset({"glob", "iterdir", "rglob", "walk"})  # of paths
 _WILDCARDS = frozenset("*?[")
 
 

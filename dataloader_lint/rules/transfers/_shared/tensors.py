@@ -33,8 +33,6 @@ _TENSOR = Opaque("tensor")
 # What the default collate_fn makes tensors of.
 _COLLATED_TO_TENSORS = frozenset({"array", "bool", "float", "int", "tensor"})
 _IMAGES = "torchvision.datasets."
-# What a project says that may have batches of other classes, with a `to` of their own.
-_OF_OTHER_BATCHES = ("from transformers", "import transformers", "default_collate_fn_map")
 
 
 def is_tensor(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -> bool | None:

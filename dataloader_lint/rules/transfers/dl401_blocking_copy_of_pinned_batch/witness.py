@@ -6,8 +6,6 @@ rules it out does: the batch is surely replaced on the way, or the loader and th
 
 from __future__ import annotations
 
-import re
-
 import libcst as cst
 
 from dataloader_lint.rules.transfers._shared.batch_stores import bindings_below, stores_before
@@ -20,8 +18,6 @@ from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Binding, Kind, resolve, written_part
 from dataloader_lint.semantics.syntax.tree import COMPREHENSIONS, LOOPS, Node, Tree, function_scope
 from dataloader_lint.semantics.values.values import Evaluator, Sequence
-
-_DEVICE = re.compile(r"cuda|gpu|device|accelerat", re.IGNORECASE)
 
 
 def pinned_origin(transfer: Transfer) -> Origin | None:
@@ -40,8 +36,6 @@ def pinned_origin(transfer: Transfer) -> Origin | None:
         return None  # which function is passed and what it is given go together
     if any(tree.order(binding.node) >= tree.order(tree.statement_of(transfer.call)) for binding in bindings):
         return None  # from the second round of an inner loop on, it moves what the first has made
-    if any(_is_chosen_with_device(binding, tree) for binding in bindings):
-        return None
     return next((origin for origin in origins if origin.is_pinned and not _is_out_of_use(origin, transfer)), None)
 
 
@@ -171,20 +165,6 @@ def _exclude_each_other(bindings: list[Binding], tree: Tree) -> bool:
                 break
             child = above
     return any((spelling, not wanted) in tests for spelling, wanted in tests)
-
-
-def _is_chosen_with_device(binding: Binding, tree: Tree) -> bool:
-    """True if a test of the device chooses what a loop iterates over: `if cuda: loader = Other(loader)`."""
-    if binding.kind is not Kind.ELEMENT or binding.value is None:
-        return False
-    for name in tree.find(binding.value, cst.Name):
-        for source in resolve(name, tree):
-            for above in (source.value, *tree.ancestors(source.node)):
-                if isinstance(above, cst.If | cst.IfExp) and _DEVICE.search(tree.words(above.test)):
-                    return True
-                if above is source.scope.node:
-                    break
-    return False
 
 
 def _is_called_under_another_name(ev: Evaluator, binding: Binding) -> bool:
