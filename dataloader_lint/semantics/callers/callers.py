@@ -13,7 +13,6 @@ from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.limits import CALLER_DEPTH, CALLERS
 from dataloader_lint.semantics.project.project import Project
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, resolve
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope, function_scope
 from dataloader_lint.semantics.values.values import (
     CallResult,
@@ -49,8 +48,6 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
     looked_at = 0
     for module, each in _places(project, function, name, klass):
         for call in module.calls_named(each):
-            if klass is None and not _may_be_of_module(call.func, module):
-                continue
             looked_at += 1
             if looked_at > 8 * CALLERS or len(found) >= CALLERS:
                 return tuple(found)
@@ -148,21 +145,6 @@ def _own_makers(klass: Scope) -> Iterator[str]:
         assert isinstance(method.node, cst.FunctionDef)
         if "classmethod" in classes.decorator_names(method.node):
             yield classes.receiver_name(method)
-
-
-def _may_be_of_module(func: cst.BaseExpression, module: ModuleFacts) -> bool:
-    """True if what is called may be a function of a module: `get(name)`, `utils.get(name)`, but not `row.get(name)`.
-
-    Cheap check before the evaluation.
-    """
-    if isinstance(func, cst.Name):
-        return True
-    while isinstance(func, cst.Attribute):
-        func = func.value
-    if not isinstance(func, cst.Name):
-        return False
-    bindings = resolve(func, module.tree)
-    return not bindings or any(each.kind is Kind.IMPORT for each in bindings)
 
 
 def _fits(call: cst.Call, function: cst.CSTNode, is_bound: bool) -> bool:

@@ -8,7 +8,6 @@ from dataloader_lint.pipeline.devices.devices import is_cuda
 from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
 from dataloader_lint.rules.processes._shared.calls_in_workers import WorkerCall, calls_in_workers
 from dataloader_lint.semantics.control.reachability import is_reached
-from dataloader_lint.semantics.evaluation.evaluate import Evaluation
 from dataloader_lint.semantics.syntax.expressions import last_name, positional_of
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree, function_scope
@@ -22,7 +21,7 @@ from dataloader_lint.semantics.values.values import (
     Values,
 )
 
-_METHODS = frozenset({"cuda", "pin_memory"})
+_METHODS = frozenset({"cuda", "pin_memory", "to"})
 _DEVICE_KEYWORDS = frozenset({"device", "map_location"})
 # Names in `torch.cuda` that initialize CUDA in the calling process.
 _CUDA_INITIALIZERS = frozenset(
@@ -59,42 +58,25 @@ _MAKING = frozenset(
 
 def cuda_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[WorkerCall]:
     """The functions of a module that initialize CUDA in workers, each at the first such call."""
-    return calls_in_workers(reach, module, calls_that_may_start_cuda(reach.ev, module), form_of_call)
+    return calls_in_workers(reach, module, calls_that_may_start_cuda(module), form_of_call)
 
 
-def calls_that_may_start_cuda(ev: Evaluation, module: ModuleFacts) -> list[cst.Call]:
+def calls_that_may_start_cuda(module: ModuleFacts) -> list[cst.Call]:
     """The calls of a module that may initialize CUDA, from a cheap check before worker code is followed."""
     return module.tree.once(
         ("may start cuda", id(module.root)),
-        lambda: [call for call in module.all_calls() if may_start_cuda(ev, call, module)],
+        lambda: [call for call in module.all_calls() if _may_start_cuda(call, module)],
     )
 
 
-def may_start_cuda(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
+def _may_start_cuda(call: cst.Call, module: ModuleFacts) -> bool:
     """True if a call may initialize CUDA; a cheap check before worker code is followed."""
-    if isinstance(call.func, cst.Attribute):
-        name = call.func.attr.value
-        if name == "to":
-            positional = positional_of(call)
-            if positional and _may_be_cuda(ev, positional[0], module):
-                return True
-        elif name in _METHODS or name in _CUDA_INITIALIZERS:
-            return True
-        elif name in _MAKING and ("set_default_device" in module.called or _devices_around(call, module.tree)):
-            return True
-    return any(
-        arg.keyword is not None and arg.keyword.value in _DEVICE_KEYWORDS and _may_be_cuda(ev, arg.value, module)
-        for arg in call.args
-    )
-
-
-def _may_be_cuda(ev: Evaluation, node: cst.BaseExpression, module: ModuleFacts) -> bool:
-    """True if a device may be CUDA, judged by its syntax: `"cpu"` and `torch.float` are not."""
-    if isinstance(node, cst.Call) and node.args and ev.library_name(node.func, module) == "torch.device":
-        return _may_be_cuda(ev, node.args[0].value, module)
-    if isinstance(node, cst.SimpleString):
-        return "cuda" in node.value
-    return not ev.library_name(node, module)
+    name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    if name in _METHODS or name in _CUDA_INITIALIZERS:
+        return True
+    if name in _MAKING and ("set_default_device" in module.called or _devices_around(call, module.tree)):
+        return True
+    return any(arg.keyword is not None and arg.keyword.value in _DEVICE_KEYWORDS for arg in call.args)
 
 
 def form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:

@@ -17,11 +17,8 @@ from dataloader_lint.pipeline.workers.object_graph import Reachable
 from dataloader_lint.rules.processes.dl204_lambda_in_dataset.definition_site import definition_site
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.datasets import SAMPLE_WRAPPERS
-from dataloader_lint.semantics.libraries.short_names import CALLING
 from dataloader_lint.semantics.project.scripts import is_notebook_file, is_test
-from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import dotted
-from dataloader_lint.semantics.syntax.tree import ModuleFacts, Tree, function_scope
+from dataloader_lint.semantics.syntax.tree import ModuleFacts
 from dataloader_lint.semantics.values.values import CallResult, Class, Function, Value
 
 
@@ -89,9 +86,6 @@ class KeptFunction:
         """Its purpose: the name of the argument or attribute that holds it."""
         path = self.kept.path
         return path.keyword or (path.holdings[-1].attribute if path.holdings else "") or "function"
-
-
-_HANDLERS = frozenset({"atexit.register", "signal.signal"})
 
 
 def kept_functions(reach: DatasetFlow, module: ModuleFacts) -> list[KeptFunction]:
@@ -182,52 +176,12 @@ def _report_site(reach: DatasetFlow, kept: Reachable) -> cst.BaseExpression:
 
 
 def _candidates(module: ModuleFacts) -> list[cst.CSTNode]:
-    """Lambdas, local functions and caching calls that may be stored: a cheap check before the search."""
-    found: list[cst.CSTNode] = []
+    """Lambdas, local functions and caching calls: what may not be pickled if it is stored."""
     in_notebook = is_notebook_file(module)
-    for scope in module.root.descend():
-        node = scope.node
-        if isinstance(node, cst.Lambda):
-            if _may_be_stored(node, module):
-                found.append(node)
-        elif isinstance(node, cst.FunctionDef):
-            if is_local(scope):
-                if node.decorators or _is_used_as_value(node.name.value, node, module):
-                    found.append(node)
-            elif in_notebook and is_plain(scope):
-                found.append(node)
+    found: list[cst.CSTNode] = [
+        scope.node
+        for scope in module.root.descend()
+        if isinstance(scope.node, cst.Lambda)
+        or (isinstance(scope.node, cst.FunctionDef) and (is_local(scope) or (in_notebook and is_plain(scope))))
+    ]
     return [*found, *module.calls_named("lru_cache"), *module.calls_named("cache")]
-
-
-def _may_be_stored(node: cst.Lambda, module: ModuleFacts) -> bool:
-    """True if a lambda may outlive its expression: no call drops it, and its local name, if any, is not only called."""
-    tree = module.tree
-    above = tree.parent(node)
-    if isinstance(above, cst.Arg):
-        call = tree.parent(above)
-        is_called = isinstance(call, cst.Call) and last_name(call.func) in CALLING
-        return not is_called and not _is_dropped(above, tree)
-    target = above.targets[0].target if isinstance(above, cst.Assign) else None
-    if isinstance(target, cst.Name) and tree.scope_of(node).is_function:
-        return _is_used_as_value(target.value, node, module)
-    return True
-
-
-def _is_used_as_value(name: str, node: cst.CSTNode, module: ModuleFacts) -> bool:
-    """True if the enclosing function uses a name other than to call it."""
-    tree = module.tree
-    around = function_scope(tree.scope_of(node)).node
-    return any(not _is_called_or_bound(each, tree.parent(each), tree) for each in tree.named(around, name))
-
-
-def _is_called_or_bound(name: cst.Name, above: cst.CSTNode | None, tree: Tree) -> bool:
-    if isinstance(above, cst.Arg):
-        return _is_dropped(above, tree)
-    return isinstance(above, cst.AssignTarget) or (isinstance(above, cst.Call) and above.func is name)
-
-
-def _is_dropped(arg: cst.Arg, tree: Tree) -> bool:
-    """True if no Dataset gets the function that a call is given: it sorts by it, or is the process's own handler."""
-    call = tree.parent(arg)
-    is_sorting = arg.keyword is not None and arg.keyword.value == "key"
-    return is_sorting or (isinstance(call, cst.Call) and dotted(call.func) in _HANDLERS)

@@ -20,7 +20,7 @@ from dataloader_lint.semantics.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.semantics.limits import OBJECT_HOPS
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Kind, resolve, written_part
-from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node
 from dataloader_lint.semantics.values.values import (
     CallResult,
     Class,
@@ -64,7 +64,7 @@ def kept_cuda_tensors(reach: DatasetFlow, module: ModuleFacts) -> list[KeptCudaT
 
     Of several that one statement puts there for the same keeper, the first.
     """
-    calls = [call for call in calls_that_may_start_cuda(reach.ev, module) if _may_be_kept(call, module.tree)]
+    calls = calls_that_may_start_cuda(module)
     found: dict[int, KeptCudaTensor] = {}
     for each in reach.around(module, reach.workers.names_containing(module, calls)) if calls else ():
         for given in reach.given(each):
@@ -81,21 +81,6 @@ def kept_cuda_tensors(reach: DatasetFlow, module: ModuleFacts) -> list[KeptCudaT
     for kept in sorted(found.values(), key=lambda one: module.tree.order(one.node)):
         first.setdefault((kept.keeper, id(module.tree.statement_of(kept.node))), kept)
     return list(first.values())
-
-
-def _may_be_kept(call: cst.Call, tree: Tree) -> bool:
-    """True if the result of a call, or a list of it, is bound or passed on, as `_on_cuda` follows it; a cheap look."""
-    node: Node | None = call
-    while True:
-        child, node = node, tree.parent(node) if node is not None else None
-        if isinstance(node, cst.Attribute):
-            if node.attr.value not in KEEPING:
-                return False
-        elif isinstance(node, cst.Call):
-            if node.func is not child:
-                return False
-        elif not isinstance(node, cst.Element | cst.List | cst.ListComp | cst.Tuple):
-            return isinstance(node, cst.AnnAssign | cst.Arg | cst.Assign | cst.AugAssign | cst.NamedExpr)
 
 
 def _held(ev: Evaluator, value: Value, hops: int = 0) -> Iterator[_Held]:
