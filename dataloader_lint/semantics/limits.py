@@ -135,9 +135,6 @@ STORED_ALIAS_DEPTH: Final = 6
 # Expressions within each other when an array's origin is looked for.
 ARRAY_DEPTH: Final = 6
 
-# Names and parts that an entry of a list is followed through.
-ENTRY_DEPTH: Final = 6
-
 # Names that a list is followed through to where it is made.
 KEPT_DEPTH: Final = 6
 
@@ -146,9 +143,6 @@ LABEL_DEPTH: Final = 6
 
 # Names that a position sampled at random is followed through.
 PICKED_DEPTH: Final = 4
-
-# Containers within each other when it is asked whether elements are shared.
-SHARED_ELEMENT_DEPTH: Final = 6
 
 # Calls within each other when a limit of threads is looked for.
 THREAD_DEPTH: Final = 4

@@ -21,8 +21,7 @@ workers.
 - a lookup of the file, scan or document that the record is about: `row["image_id"]`, `ref.scan_id`
 - `len()` of it as the length of the Dataset
 - any lookup by the sample in a dict of growing lists
-- a lookup by a part of the sample, if the dict has an entry for each file or holds the files of folders
-- a lookup of pairs of parts of the sample that also fill it: `self.tails[head, relation]`
+- a lookup by a part of the sample, if the dict is made of the samples: `{row["id"]: row for row in self.rows}`
 
 **Level**: `memory` if each worker copies about 64 MB or more, else a note, as for DL101: the number of samples comes
 from the setting `samples` or from a well-known data set that the class, its file or the project is named after. All

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.pipeline.datasets import streams
 from dataloader_lint.pipeline.datasets.field_uses import FieldUse
 from dataloader_lint.pipeline.datasets.index_dep import IndexDep
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset
@@ -211,17 +210,6 @@ _OF_AS_MANY = MAKING_ARRAYS | {"enumerate", "list", "map", "sorted", "tqdm", "tu
 def is_indexed_by_position(dataset: StoringDataset, name: str, use: FieldUse) -> bool:
     """True if it is indexed by positions from another list: `self.rows[self.chosen[i]]`."""
     return any(_holds_places(dataset, each, name) for each in _lists_of_keys(dataset, use))
-
-
-def is_indexed_by_number(dataset: StoringDataset, use: FieldUse) -> bool:
-    """True if a list is asked for numbers that count as many things as the Dataset has: `self.rows[self.order[i]]`."""
-    return any(
-        binding.value is not None
-        and not binding.path
-        and streams.iterates_over_numbers(binding.value, binding.method.module.tree)
-        for name in _lists_of_keys(dataset, use)
-        for binding in dataset.bound().get(name, ())
-    )
 
 
 def _lists_of_keys(dataset: StoringDataset, use: FieldUse) -> Iterator[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.pipeline.datasets.field_uses import AccessSite, FieldUse
 from dataloader_lint.rules.memory._shared.container_fields import Container
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset
 from dataloader_lint.semantics.classes import classes
@@ -45,34 +44,6 @@ def is_loaded_array(value: Value) -> bool:
     if isinstance(value, CallResult) and value.call is not None:
         return row(value.library).loads_array == "file" and keyword_of(value.call, "mmap_mode") is None
     return isinstance(value, Opaque) and value.kind in ("array", "tensor")
-
-
-def is_round_robin(dataset: StoringDataset, container: Container, use: FieldUse) -> bool:
-    """True if a Dataset alternates between sub-datasets: its length is that of one times their number.
-
-    `return self.longest * len(self.parts)`, and then `self.parts[number][place]`.
-    """
-    if not use.lengths or not all(_is_times(place) for place in use.lengths):
-        return False
-    asked = [place for place in use.places if isinstance(place.node, cst.Subscript)]
-    return bool(asked) and all(_is_asked_on(place) for place in asked) and holds_parts(dataset, container, False)
-
-
-def _is_times(place: AccessSite) -> bool:
-    """True if a length is multiplied with what is no number that is written out."""
-    product = place.scope.module.tree.parent(place.node)
-    if not isinstance(product, cst.BinaryOperation) or not isinstance(product.operator, cst.Multiply):
-        return False
-    return not isinstance(product.left, cst.Integer) and not isinstance(product.right, cst.Integer)
-
-
-def _is_asked_on(place: AccessSite) -> bool:
-    """True if what is found is itself asked for something, or measured."""
-    outer = place.scope.module.tree.parent(place.node)
-    if isinstance(outer, cst.Arg):
-        outer = place.scope.module.tree.parent(outer)
-        return isinstance(outer, cst.Call) and last_name(outer.func) == "len"
-    return isinstance(outer, cst.Subscript) and outer.value is place.node
 
 
 def _scopes(dataset: StoringDataset) -> Iterator[Scope]:

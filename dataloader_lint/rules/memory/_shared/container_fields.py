@@ -14,8 +14,6 @@ from dataloader_lint.rules.memory._shared.mutations import (
     appended_in,
     appended_later,
     grown_elsewhere,
-    grown_under_a_key,
-    holds_grown_lists,
     is_numbered_later,
     records_added,
 )
@@ -236,8 +234,7 @@ def _is_other_arm(ev: Evaluator, binding: AttributeBinding, values: Values) -> b
 
 def _grows(dataset: StoringDataset, name: str, binding: AttributeBinding, value: Value, kind: Size) -> bool:
     """True if what starts small grows under another name, in one of its places, or after construction."""
-    ev = dataset.ev
-    if grown_elsewhere(dataset, binding) or grown_under_a_key(ev, value) or holds_grown_lists(ev, value):
+    if grown_elsewhere(dataset, binding):
         return True
     if isinstance(value, Sequence) and not value.items and appended_later(dataset, name):
         return True

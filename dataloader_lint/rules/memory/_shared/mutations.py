@@ -25,7 +25,7 @@ from dataloader_lint.semantics.heap.writes import (
 )
 from dataloader_lint.semantics.syntax.additions import ADDING_METHODS, adding_assignments
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, bindings_of, dotted, resolve, written_part
+from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve, written_part
 from dataloader_lint.semantics.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.semantics.values.size_classes import Size, container_kind, is_few, size_of
 from dataloader_lint.semantics.values.values import (
@@ -34,10 +34,7 @@ from dataloader_lint.semantics.values.values import (
     Const,
     Evaluator,
     Library,
-    Mapping,
     Partial,
-    Sequence,
-    Value,
     Values,
     merge,
 )
@@ -264,50 +261,6 @@ def grown_elsewhere(dataset: StoringDataset, binding: AttributeBinding) -> bool:
     """True if the value is grown under another name that it has: `items = []`, a loop, `self.items = items`."""
     starts = list(other_names(dataset.ev, binding, dataset.self_value))
     return any(True for _ in _many(dataset.ev, places_from(dataset.ev, starts)))
-
-
-def holds_grown_lists(ev: Evaluator, value: Value) -> bool:
-    """True if a written-out list or dict holds lists that grow under their own names: `[easy, hard]`."""
-    node, frame = (value.node, value.frame) if isinstance(value, Sequence | Mapping) else (None, None)
-    if frame is None or not isinstance(node, cst.List | cst.Dict) or node not in frame.scope.module.tree:
-        return False
-    home = frame.scope.module.tree.scope_of(node)
-    names = [each.value.value for each in node.elements if isinstance(each.value, cst.Name)]
-    return bool(names) and len(names) == len(node.elements) and all(_is_grown(ev, home, name) for name in names)
-
-
-def _is_grown(ev: Evaluator, home: Scope, name: str) -> bool:
-    bindings = bindings_of(home).get(name, ())
-    are_lists = bool(bindings) and all(
-        isinstance(part := written_part(each.value, each.path), cst.List) and not part.elements
-        for each in bindings
-        if each.kind is not Kind.AUGMENTED
-    )
-    return are_lists and any(True for _ in _many(ev, places_from(ev, [Place(home, "", name)])))
-
-
-def grown_under_a_key(ev: Evaluator, value: Value) -> bool:
-    """True if a list starts empty under a key, and the lists there get more: `by[k] = []`, `by[k].append(name)`."""
-    if not isinstance(value, Sequence) or value.items != () or value.node not in value.frame.scope.module.tree:
-        return False
-    tree = value.frame.scope.module.tree
-    assign = tree.parent(value.node)
-    if not isinstance(assign, cst.Assign) or not isinstance(assign.targets[0].target, cst.Subscript):
-        return False
-    kept = assign.targets[0].target.value
-    if not isinstance(kept, cst.Name | cst.Attribute):
-        return False
-    home = tree.scope_of(assign)
-    klass = classes.class_of(home) if isinstance(kept, cst.Attribute) else None
-    return any(
-        isinstance(call.func, cst.Attribute)
-        and call.func.attr.value in ("append", "extend")
-        and isinstance(call.func.value, cst.Subscript)
-        and dotted(call.func.value.value) == dotted(kept) != ""
-        and runs_often(ev, scope, call)
-        for scope in (home if klass is None else klass).descend()
-        for call in scope.own(cst.Call)
-    )
 
 
 def is_it(node: cst.CSTNode, own: str, name: str) -> bool:

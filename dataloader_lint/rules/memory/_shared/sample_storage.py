@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.pipeline.datasets.field_uses import AccessSite, FieldUse
+from dataloader_lint.pipeline.datasets.field_uses import FieldUse
 from dataloader_lint.pipeline.datasets.index_dep import IndexDep
 from dataloader_lint.pipeline.datasets.loaded_objects import is_loaded
 from dataloader_lint.pipeline.steps import Step
 from dataloader_lint.rules.memory._shared.access_patterns import (
     asks_helper_for_samples,
     is_indexed_by_field,
-    is_indexed_by_number,
     is_indexed_by_own_keys,
     is_indexed_by_position,
     is_indexed_by_text,
@@ -22,12 +21,10 @@ from dataloader_lint.rules.memory._shared.access_patterns import (
     is_list_inside,
     keys_come_from_sample_list,
 )
-from dataloader_lint.rules.memory._shared.concatenation import holds_parts, is_loaded_array, is_round_robin
+from dataloader_lint.rules.memory._shared.concatenation import holds_parts, is_loaded_array
 from dataloader_lint.rules.memory._shared.container_fields import Container, containers_of, is_called
 from dataloader_lint.rules.memory._shared.dataset import StoringDataset
 from dataloader_lint.rules.memory._shared.element_sizes import COCO_INDEX, bytes_of, holds_ids
-from dataloader_lint.rules.memory._shared.group_numbers import is_numbered_by_groups
-from dataloader_lint.rules.memory._shared.interned_elements import holds_little, shares_elements
 from dataloader_lint.rules.memory._shared.label_maps import is_numbered_by_labels, names_classes, numbers_names
 from dataloader_lint.rules.memory._shared.mutations import (
     added_to,
@@ -39,16 +36,12 @@ from dataloader_lint.rules.memory._shared.mutations import (
 )
 from dataloader_lint.rules.memory._shared.per_sample_entries import (
     has_entry_for_each,
-    has_entry_for_each_pair,
-    has_files_of_each,
-    is_numbered_by_samples,
 )
 from dataloader_lint.rules.memory._shared.random_access import holds_opened_files, holds_samples
 from dataloader_lint.rules.memory._shared.type_guards import reads_of_size
 from dataloader_lint.rules.memory._shared.worker_reachability import is_reached_in_workers
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.classes.classes import AttributeBinding, attribute_bindings
-from dataloader_lint.semantics.dicts.sources import any_value
 from dataloader_lint.semantics.evaluation import attributes
 from dataloader_lint.semantics.libraries.calls import KEYED, row
 from dataloader_lint.semantics.syntax.expressions import last_name
@@ -194,7 +187,7 @@ def sample_storage(dataset: StoringDataset, size: Size, tree: Tree) -> Iterator[
         use = dataset.reads.of(container.name)
         if not is_parsed(container.value):
             use = reads_of_size(use, container.name, container.size)
-        if _size_as_read(dataset, container, use) is not size or container.name in reported or holds_little(container):
+        if _size_as_read(dataset, container, use) is not size or container.name in reported or _holds_little(container):
             continue
         if _is_lookup_by_place(container) and use.itself is not IndexDep.INDEX and not use.is_length:
             is_asked_for_samples = size is Size.DICT and asks_helper_for_samples(dataset, container.name)
@@ -243,9 +236,7 @@ def _is_list_of_samples(dataset: StoringDataset, container: Container, use: Fiel
     if stored and use.itself is not IndexDep.INDEX and not use.is_length:
         stored = not holds_parts(dataset, container, use.itself is not IndexDep.NONE)
         stored = stored and not is_numbered_by_labels(dataset, container) and not names_classes(container.name)
-    elif stored:
-        stored = not is_round_robin(dataset, container, use)
-    return stored and not shares_elements(dataset, container) and not _is_two_things(dataset, container)
+    return stored and not _is_two_things(dataset, container)
 
 
 def _is_list_read_by_sample(dataset: StoringDataset, container: Container, use: FieldUse) -> bool:
@@ -254,8 +245,6 @@ def _is_list_read_by_sample(dataset: StoringDataset, container: Container, use: 
     grows = container.grows
     if use.indexed is IndexDep.KEY and is_parsed(container.value):
         grows = is_indexed_by_position(dataset, container.name, use)
-    elif use.indexed is IndexDep.KEY and not grows:
-        grows = is_indexed_by_number(dataset, use)
     indexed = use.indexed if use.itself is use.indexed or _has_lists(dataset, container) else use.itself
     if is_parsed(container.value) and is_list_inside(use):
         indexed = IndexDep.INDEX
@@ -263,14 +252,7 @@ def _is_list_read_by_sample(dataset: StoringDataset, container: Container, use: 
         return True
     if use.itself is IndexDep.PLACE and container.grows and _are_data(container):
         return True
-    if use.itself in _BY_PART:
-        if any(is_of_each(dataset, container) for is_of_each in _OF_EACH_SAMPLE):
-            return True
     return use.is_sampled and container.grows and holds_samples(dataset, container)
-
-
-# How construction shows that a list has an element for each sample, though workers ask it for a part of the sample.
-_OF_EACH_SAMPLE = (has_files_of_each, is_numbered_by_samples, is_numbered_by_groups)
 
 
 def _is_dict_of_samples(dataset: StoringDataset, container: Container, use: FieldUse) -> bool:
@@ -278,7 +260,7 @@ def _is_dict_of_samples(dataset: StoringDataset, container: Container, use: Fiel
     stored = use.is_length or (
         container.grows and (use.is_iterated or _is_dict_read_by_sample(dataset, container, use))
     )
-    return stored and not _is_record(container, dataset) and not _is_of_sources(container, dataset, use)
+    return stored and not _is_record(container, dataset)
 
 
 def _is_dict_read_by_sample(dataset: StoringDataset, container: Container, use: FieldUse) -> bool:
@@ -292,11 +274,7 @@ def _is_dict_read_by_sample(dataset: StoringDataset, container: Container, use: 
     if use.indexed >= least or use.queried >= (IndexDep.SAMPLE if _is_index(container) else least):
         return True
     if use.itself in _BY_PART or use.queried in _BY_PART:
-        if (
-            collects_from(dataset, container.name, container.binding)
-            or has_entry_for_each(dataset, container)
-            or has_entry_for_each_pair(dataset, container, use)
-        ):
+        if collects_from(dataset, container.name, container.binding) or has_entry_for_each(dataset, container):
             return True
     return (
         use.is_sampled
@@ -343,6 +321,20 @@ def _has_lists(dataset: StoringDataset, container: Container) -> bool:
     return fills_fields(dataset, container.name, container.binding)
 
 
+def _holds_little(container: Container) -> bool:
+    """Elements that every process shares anyway: None, booleans, integers below 257, one string again and again."""
+    found = container.elements
+    return bool(found) and all(_is_tiny(value) for value in found)
+
+
+def _is_tiny(value: Value) -> bool:
+    if isinstance(value, Opaque):
+        return value.kind == "bool"
+    if not isinstance(value, Const):
+        return False
+    return value.value is None or isinstance(value.value, bool) or (isinstance(value.value, int) and value.value < 257)
+
+
 def _is_two_things(dataset: StoringDataset, container: Container) -> bool:
     """True if another class of the hierarchy binds the attribute as well, so that index reads are ambiguous.
 
@@ -386,27 +378,6 @@ def _is_record(container: Container, dataset: StoringDataset) -> bool:
     if isinstance(value, Mapping) and has_list(dataset.ev, value):
         return False
     return not any(container_kind(each) or size_of(dataset.ev, each) is Size.LIST for each in container.elements)
-
-
-def _is_of_sources(container: Container, dataset: StoringDataset, use: FieldUse) -> bool:
-    """True for a dict of a few sub-datasets, each indexed by sample.
-
-    `self.filters[self.targets[number]][index]`, with `number, index = divmod(index, len(self.rows))`.
-    """
-    if not isinstance(container.value, Mapping) or use.is_length or use.is_iterated:
-        return False
-    if not use.places or not all(_is_asked_further(place) for place in use.places):
-        return False
-    held = any_value(dataset.ev, container.value)
-    return bool(held) and all(isinstance(each, CallResult) and isinstance(each.by, Class) for each in held)
-
-
-def _is_asked_further(place: AccessSite) -> bool:
-    outer = place.scope.module.tree.parent(place.node)
-    if not isinstance(place.node, cst.Subscript) or not isinstance(outer, cst.Subscript):
-        return False
-    inner = outer.slice[0].slice
-    return outer.value is place.node and isinstance(inner, cst.Index) and isinstance(inner.value, cst.Name)
 
 
 def _is_appended_to(dataset: StoringDataset, container: Container) -> bool:

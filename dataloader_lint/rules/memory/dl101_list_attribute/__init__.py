@@ -14,9 +14,6 @@ workers.
 - iterating over it in an IterableDataset that makes one sample of each element
 - picking records, or files that the worker opens, at random: `random.choice(self.paths)`
 
-A list that holds the files of each folder counts too when it is indexed with a part of the sample. So does a list of
-records that is read by the numbers in a group: `[self.rows[i] for i in self.groups[index]]`.
-
 **What is recognized as a list**
 
 - a list literal that is grown in a loop, or by a method that is called on the Dataset after it was made
