@@ -33,11 +33,9 @@ from dataloader_lint.semantics.values.values import (
     Const,
     Evaluator,
     Frame,
-    Function,
     ItemOf,
     Library,
     Mapping,
-    Method,
     Value,
     Values,
     constant,
@@ -243,10 +241,6 @@ class _Search:
         if bound:
             return None
         for base in bases.classes:
-            method = classes.methods_of(base.scope).get(name)
-            if method is not None and isinstance(method.node, cst.FunctionDef) and classes.is_property(method.node):
-                inner = self.ev.method_frame(method, owner)
-                return self.returned(method, inner, names, depth)
             if name in bindings_of(base.scope):
                 return self.field(owner, base, name, names, depth)
         return None
@@ -318,19 +312,6 @@ class _Search:
                     if any(at_zero(each, names, frame.scope.module.tree) != 0 for each in positional):
                         return None
                     return self.first(positional, frame, names, depth)
-            function = callee.function if isinstance(callee, Method) else callee
-            if isinstance(function, Function):
-                receiver = callee.receiver if isinstance(callee, Method) else None
-                inner = self.ev.enter(function, node, frame, receiver)
-                return self.returned(function.scope, inner, names, depth)
-        return None
-
-    def returned(self, scope: Scope, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
-        for statement in scope.own(cst.Return):
-            if statement.value is not None and is_reached(self.ev, statement, frame):
-                found = self.of(statement.value, frame, names, depth + 1)
-                if found is not None:
-                    return found
         return None
 
 
