@@ -72,7 +72,7 @@ def _fields(editor: Editor, node: Function, captured: str) -> list[Bound]:
         if any(is_stored(editor, each) for each in tree.find(above, cst.Attribute)):
             return []
         found.setdefault(dotted(above), []).append(above)
-    taken = {each.value for each in tree.find(node, cst.Name) if not _is_field_or_keyword(editor, each)}
+    taken = {each.value for each in tree.find(node, cst.Name)}
     bound = [Bound(path.rpartition(".")[2], path, tuple(reads)) for path, reads in found.items()]
     if len(bound) > _MOST or any(each.name in taken or hasattr(builtins, each.name) for each in bound):
         return []
@@ -88,13 +88,6 @@ def _whole_read(editor: Editor, read: cst.Attribute) -> cst.Attribute:
             break
         read, above = above, beyond
     return read
-
-
-def _is_field_or_keyword(editor: Editor, name: Node) -> bool:
-    above = editor.tree.parent(name)
-    return (isinstance(above, cst.Attribute) and above.attr is name) or (
-        isinstance(above, cst.Arg) and above.keyword is name
-    )
 
 
 def is_stored(editor: Editor, node: cst.BaseExpression) -> bool:

@@ -347,9 +347,5 @@ def uses_of(tree: Tree, binding: Binding) -> Iterator[cst.Name]:
         above = tree.parent(name)
         if isinstance(above, cst.AssignTarget | cst.Param | cst.FunctionDef):
             continue
-        if (isinstance(above, cst.Attribute) and above.attr is name) or (
-            isinstance(above, cst.Arg) and above.keyword is name
-        ):
-            continue
         if any(each is binding for each in resolve(name, tree)):
             yield name

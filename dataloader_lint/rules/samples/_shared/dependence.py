@@ -19,7 +19,7 @@ from dataloader_lint.semantics.syntax.control import deciding_tests
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.flow import reaching
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, resolve
-from dataloader_lint.semantics.syntax.tree import Scope, Tree
+from dataloader_lint.semantics.syntax.tree import Scope
 from dataloader_lint.semantics.values.values import (
     CallResult,
     Class,
@@ -91,14 +91,6 @@ def _before_workers(found: Deps) -> Deps:
     if found & {Dep.TORCH, Dep.FRESH, Dep.COUNTED}:
         return _COUNTS
     return _EPOCH if Dep.EPOCH in found else _FIXED
-
-
-def _is_label(name: cst.Name, tree: Tree) -> bool:
-    """True for the `name` of `self.name` and of `call(name=...)`, which is no variable."""
-    above = tree.parent(name)
-    return (isinstance(above, cst.Attribute) and above.attr is name) or (
-        isinstance(above, cst.Arg) and above.keyword is name
-    )
 
 
 class Dependence:
@@ -191,8 +183,7 @@ class Dependence:
         cuts = self._cuts
         self._interim[key] = frozenset()
         tree = frame.scope.module.tree
-        names = [each for each in tree.find(test, cst.Name) if not _is_label(each, tree)]
-        found = self._sources_of_all(names, frame, depth) - {Dep.FIXED, Dep.UNKNOWN}
+        found = self._sources_of_all(tree.find(test, cst.Name), frame, depth) - {Dep.FIXED, Dep.UNKNOWN}
         if self._cuts == cuts:
             self._of_tests[key] = found
         else:
