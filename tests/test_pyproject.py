@@ -39,7 +39,7 @@ def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     def run(*arguments: str) -> tuple[int, list[str], str]:
         code = main(["--output-format", "concise", *arguments])
         out, err = capsys.readouterr()
-        places = [line.split(" ")[:2] for line in out.splitlines() if " DL" in line]
+        places = [line.split(" ")[:2] for line in out.splitlines() if ": DL" in line]
         return code, [f"{place.split(':')[0]}: {found}" for place, found in places], err
 
     return run
