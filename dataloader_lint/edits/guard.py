@@ -30,7 +30,7 @@ _STRINGS = cst.SimpleString | cst.FormattedString | cst.TemplatedString
 # Whoever calls these may read any name of the module.
 _READS_ALL = frozenset({"globals", "eval", "exec"})
 # These mean something else in a function, the last two if they are given nothing.
-_READS_LOCALS = _READS_ALL | {"locals"}
+_READS_LOCALS = _READS_ALL | {"__annotations__", "locals"}
 _READS_LOCALS_ALONE = frozenset({"dir", "vars"})
 # What imports further down depend on, and what is meant for workers as well.
 _PATHS = ("Path", "os.environ.get", "os.getcwd", "os.getenv", "os.path.", "pathlib.Path", "str")
@@ -126,7 +126,8 @@ def _call_of_main(editor: Editor) -> Edit:
     """The guard below `main`, at the end of the file, in the place of its blank lines."""
     end = len(editor.text.rstrip())
     newline = editor.newline
-    return Edit(end, len(editor.text), f"{newline * 3}{GUARD}{newline}{editor.indent}main(){newline}")
+    last = newline if editor.text.endswith(("\n", "\r")) else ""
+    return Edit(end, len(editor.text), f"{newline * 3}{GUARD}{newline}{editor.indent}main(){last}")
 
 
 def _count_imports(body: Sequence[Node]) -> int:

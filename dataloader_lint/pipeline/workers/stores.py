@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import libcst as cst
@@ -67,29 +68,35 @@ def attributes_set_on(made: cst.Call, tree: Tree) -> Iterator[tuple[str, cst.Bas
     if bound is None or not isinstance(name, cst.Name | cst.Attribute) or not dotted(name):
         return
     scope = tree.scope_of(made)
-    if isinstance(name, cst.Attribute) and sum(dotted(each) == dotted(name) for each in _targets(scope)) > 1:
-        return
-    for assign in scope.own(cst.Assign):
-        for target in assign.targets:
-            node = target.target
-            if isinstance(node, cst.Attribute) and _is_bound_by(node.value, name, bound, tree):
-                yield node.attr.value, assign.value
-    for store in named_stores(scope):
-        if _is_bound_by(store.owner, name, bound, tree):
-            yield store.name, store.value
+    by_owner = tree.of_text(("set on", id(scope)), lambda: _set_in(scope))
+    for owner, attribute, value in by_owner.get(dotted(name), ()):
+        if isinstance(name, cst.Attribute):
+            targets = tree.of_text(("targets", id(scope)), lambda: _targets(scope))
+            if targets[dotted(name)] == 1 and tree.order(owner) > tree.order(bound):
+                yield attribute, value
+        elif isinstance(owner, cst.Name) and any(binding.node is bound for binding in resolve(owner, tree)):
+            yield attribute, value
 
 
-def _is_bound_by(owner: cst.CSTNode, name: cst.Name | cst.Attribute, bound: cst.CSTNode, tree: Tree) -> bool:
-    """True if an expression further down stands for what an assignment has bound to a name or attribute."""
-    if not isinstance(owner, cst.Name | cst.Attribute) or dotted(owner) != dotted(name):
-        return False
-    if isinstance(owner, cst.Attribute):
-        return tree.order(owner) > tree.order(bound)
-    return any(binding.node is bound for binding in resolve(owner, tree))
+def _set_in(scope: Scope) -> dict[str, list[tuple[cst.Name | cst.Attribute, str, cst.BaseExpression]]]:
+    """What a scope stores into attributes of other objects, by the name or attribute that these have there."""
+    found: dict[str, list[tuple[cst.Name | cst.Attribute, str, cst.BaseExpression]]] = {}
+    stored: list[tuple[cst.CSTNode, str, cst.BaseExpression]] = [
+        (target.target.value, target.target.attr.value, assign.value)
+        for assign in scope.own(cst.Assign)
+        for target in assign.targets
+        if isinstance(target.target, cst.Attribute)
+    ]
+    stored += [(each.owner, each.name, each.value) for each in named_stores(scope)]
+    for owner, attribute, value in stored:
+        if isinstance(owner, cst.Name | cst.Attribute) and dotted(owner):
+            found.setdefault(dotted(owner), []).append((owner, attribute, value))
+    return found
 
 
-def _targets(scope: Scope) -> Iterator[cst.BaseExpression]:
-    return (target.target for assign in scope.own(cst.Assign) for target in assign.targets)
+def _targets(scope: Scope) -> Counter[str]:
+    """How often a scope assigns to each name or attribute."""
+    return Counter(dotted(target.target) for assign in scope.own(cst.Assign) for target in assign.targets)
 
 
 def added_to_container(scope: Scope, name: cst.Name) -> Iterator[cst.BaseExpression]:

@@ -93,7 +93,7 @@ def form_of_call(ev: Evaluator, call: cst.Call, frame: Frame) -> str:
     if name == "pin_memory" and not call.args:
         return "`.pin_memory()`"
     if name in _MAKING and _is_made_on_cuda(ev, callees, call, frame):
-        return f"`{dotted(call.func)}` with CUDA as its default device"
+        return f"`{dotted(call.func)}` on CUDA by default"
     positional = positional_of(call)
     if name == "to" and positional and is_cuda(ev, ev.values(positional[0], frame)):
         return "`.to(...)` with a CUDA device"
