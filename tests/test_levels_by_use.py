@@ -98,6 +98,27 @@ def test_a_size_that_the_object_keeps_is_a_size(side: int, level: Level, tmp_pat
     assert found.level is level
 
 
+COLLATES = """
+from torch.utils.data import DataLoader
+
+def load(data):
+    def keep(batch):
+        return data[0], batch
+    return DataLoader(data{workers}, collate_fn=keep), DataLoader(data{workers}, collate_fn=lambda batch: batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("workers", "levels"), [("", [Level.NOTE] * 2), (", num_workers=2", [Level.WARNING] * 2), (", num_workers=0", [])]
+)
+def test_what_cannot_be_pickled_is_a_note_until_somebody_asks_for_workers(
+    workers: str, levels: list[Level], tmp_path: Path
+) -> None:
+    source = COLLATES.format(workers=workers)
+    found = lint_source(source, tmp_path / "a.py", Settings(select=("DL201", "DL202")))
+    assert [one.level for one in found] == levels
+
+
 SCRIPT = """import os
 import sys
 from pathlib import Path

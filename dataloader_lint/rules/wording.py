@@ -21,10 +21,14 @@ IN_OTHER_FILE = "it is written in another file"
 HOLDS_UNPICKLABLE = "it captures what cannot be pickled"
 
 
+def has_number_of_workers(loader: Loader) -> bool:
+    """False for a loader whose number of workers is left out, and 0 then: nobody asked for workers yet."""
+    return loader.is_passed("num_workers") is not False or bool(loader.kind.defaults.get("num_workers"))
+
+
 def pickling_fails(loader: Loader) -> str:
-    """The effect on a loader; one whose number of workers is left out, and 0 then, works until there are workers."""
-    has_number_of_workers = loader.is_passed("num_workers") is not False or loader.kind.defaults.get("num_workers")
-    return PICKLING_FAILS if has_number_of_workers else f"{_PICKLING_FAILS} once `num_workers > 0`"
+    """The effect on a loader; one without a number of workers works until there are some."""
+    return PICKLING_FAILS if has_number_of_workers(loader) else f"{_PICKLING_FAILS} once `num_workers > 0`"
 
 
 def define_function(is_in_notebook: bool, what: str = "it") -> str:

@@ -25,7 +25,7 @@ same code works on Linux up to Python 3.13.
 
 ## Known limits
 - Silent if the call says `num_workers=0` or `multiprocessing_context="fork"`.
-- If the number of workers is left out, the rule reports: the loader fails as soon as somebody adds workers.
+- If the number of workers is left out, it is a note: the loader fails as soon as somebody adds workers.
 - In a notebook there is no fix, since a function at module level does not help there (see
   [DL202](#dl202-local-function-collate-fn)).
 - Nothing is reported if the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
@@ -82,7 +82,7 @@ from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
-from dataloader_lint.rules.wording import HOLDS_UNPICKLABLE, define_function, pickling_fails
+from dataloader_lint.rules.wording import HOLDS_UNPICKLABLE, define_function, has_number_of_workers, pickling_fails
 
 if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
@@ -119,7 +119,8 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
     advice = define_function(callback.is_in_notebook)
     repair = None if callback.is_in_notebook else partial(fix, callback)
     cause = outermost_definition(callback.function.node, file.tree) or "module"
-    yield Finding(callback.function.node, problem, advice, repair, callback.steps, cause=cause)
+    level = None if has_number_of_workers(loader) else Level.NOTE
+    yield Finding(callback.function.node, problem, advice, repair, callback.steps, level, cause)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:

@@ -29,6 +29,7 @@ from a .py file are found.
 
 ## Known limits
 - Silent if the call says `num_workers=0` or `multiprocessing_context="fork"`.
+- If the number of workers is left out, it is a note: the loader fails as soon as somebody adds workers.
 - Module-level functions, bound methods, callable objects and `functools.partial` of a module-level function can be
   pickled and are not reported.
 - Nothing is reported if the program expects that pickling fails, as in `pytest.raises(AttributeError)`.
@@ -85,6 +86,7 @@ from dataloader_lint.rules.wording import (
     HOLDS_UNPICKLABLE,
     MOVE_OUT_OF_NOTEBOOK,
     NOT_IN_WORKERS,
+    has_number_of_workers,
     move_function,
     pickling_fails,
 )
@@ -131,7 +133,8 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
     advice = move_function(callback.is_in_notebook)
     repair = None if callback.is_in_notebook else partial(fix, callback)
     cause = outermost_definition(callback.function.node, callback.function.scope.module.tree)
-    yield Finding(callback.node, problem, advice, repair, callback.steps, cause=cause)
+    level = None if has_number_of_workers(loader) else Level.NOTE
+    yield Finding(callback.node, problem, advice, repair, callback.steps, level, cause)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
