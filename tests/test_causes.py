@@ -132,7 +132,7 @@ def test_comments_are_added_to_each_place(tmp_path: Path) -> None:
     assert file.read_text().count("# noqa: DL301") == 4
 
 
-def test_a_new_line_of_a_known_cause_is_not_new_unless_it_was_a_note(grouping: dict[str, FoundRule]) -> None:
+def test_more_places_of_a_known_cause_are_new_and_so_is_what_was_a_note(grouping: dict[str, FoundRule]) -> None:
     def entries(text: str, level: Level | None) -> tuple[list[int], baseline.Counter[baseline.Entry]]:
         grouping["DL301"] = replace(grouping["DL301"], check=partial(_check, level=level))
         found = lint_source(text, "some.py", ONLY)
@@ -143,12 +143,16 @@ def test_a_new_line_of_a_known_cause_is_not_new_unless_it_was_a_note(grouping: d
 
     known: baseline.Counter[baseline.Entry] = baseline.Counter()
     _, known = entries(SOURCE, None)
+    moved = "import torch\n" + SOURCE
+    assert entries(moved, None)[0] == []
+    assert entries(moved, Level.NOTE)[0] == []
     longer = 'added = DataLoader("one")\n' + SOURCE
-    assert entries(longer, None)[0] == []
-    assert entries(longer, Level.NOTE)[0] == []
+    assert entries(longer, None)[0] == [1]
+    _, known = entries(longer, None)
+    assert entries(SOURCE, None)[0] == []
     _, known = entries(SOURCE, Level.NOTE)
-    assert entries(longer, Level.NOTE)[0] == []
-    assert entries(longer, None)[0] == [1, 4]
+    assert entries(moved, Level.NOTE)[0] == []
+    assert entries(moved, None)[0] == [2, 4]
 
 
 def test_notes_fail_no_run(grouping: dict[str, FoundRule], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,8 @@
 """A baseline: existing findings of an old code base, stored in a file so that only new ones are reported.
 
 A finding is known by its code, its file and its cause, such as the name of a class, or else the line of source that it
-stands on, so it stays known when it moves. What is there more often than the file says is new, and so is a cause that
-was a note and no longer is one.
+stands on, so it stays known when it moves. It counts once for each of its places: a cause with more places than the
+file says is new, and so is one that was a note and no longer is.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ class DamagedBaselineError(ValueError):
 
 
 def entries_of(diagnostics: Iterable[Diagnostic], lines_of: Lines, folder: str) -> list[Entry]:
-    """What each finding is known by in a baseline that lies in this folder."""
-    return [
-        (path_in(folder, one.filename), one.code, _known_by(one) or content_of(one, lines_of)) for one in diagnostics
-    ]
+    """What the findings are known by in a baseline that lies in this folder, once for each place of each."""
+    return [_entry(one, lines_of, folder) for one in diagnostics for _ in range(1 + len(one.places))]
+
+
+def _entry(one: Diagnostic, lines_of: Lines, folder: str) -> Entry:
+    return path_in(folder, one.filename), one.code, _known_by(one) or content_of(one, lines_of)
 
 
 def _known_by(one: Diagnostic) -> str:
@@ -71,18 +73,18 @@ def split(
     diagnostics: Iterable[Diagnostic], known: Counter[Entry], lines_of: Lines, folder: str
 ) -> tuple[list[Diagnostic], Counter[Entry]]:
     """The findings that the baseline does not hold, and what of the baseline was not found."""
-    found = list(diagnostics)
     left = known.copy()
     new: list[Diagnostic] = []
-    for one, entry in zip(found, entries_of(found, lines_of, folder), strict=True):
-        # What was more than a note is known as a note, too, and so is what an older version knew by its line.
-        milder = replace(one, level=Level.ERROR)
-        others = (*entries_of([milder], lines_of, folder), (*entry[:2], content_of(one, lines_of)))
-        known_as = next((each for each in (entry, *others) if left[each] > 0), None)
+    for one in diagnostics:
+        count = 1 + len(one.places)
+        # What was more than a note is known as a note, too.
+        ways = (one, replace(one, level=Level.ERROR))
+        entries = (_entry(each, lines_of, folder) for each in ways)
+        known_as = next((each for each in entries if left[each] >= count), None)
         if known_as is None:
             new.append(one)
         else:
-            left[known_as] -= 1
+            left[known_as] -= count
     return new, +left
 
 
