@@ -11,25 +11,48 @@ import libcst as cst
 from dataloader_lint.edits.editor import Editor
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import start_with_comments
+from dataloader_lint.edits.work import DEFINITIONS, IMPORTS, first_work
+from dataloader_lint.semantics.syntax.names import bindings_of
 from dataloader_lint.semantics.syntax.tree import Node
 from dataloader_lint.source.decoding import split_lines
 
 _BLANK = " \t\f\r\n"
 _BLANKS = re.compile(rf"[{_BLANK}]*")
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_WORD = re.compile(r"\w+")
 _WITH_ENDS = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 
 
-def add_function(editor: Editor, use: Node, code: str) -> tuple[Edit, ...]:
-    """Put a function (or several statements) before the top-level statement that holds `use`, above its comments.
+def add_function(editor: Editor, use: Node, code: str, *, at_use: bool = False) -> tuple[Edit, ...]:
+    """Put a function before the top-level statement that holds `use`, above its comments.
 
-    `code` is laid out already, without a newline at its end. Two blank lines stand around it; those that the file has
-    are left as they are.
+    Where that is part of a script, it goes above the script's work, which then can move under a main guard; with
+    `at_use` (a notebook's cell must hold what it needs) it does not. `code` is laid out already, without a newline at
+    its end. Two blank lines stand around it; those that the file has are left as they are.
     """
-    place = start_with_comments(editor, top_statement(editor, use))
+    below = top_statement(editor, use)
+    place = start_with_comments(editor, below if at_use else _above_work(editor, below, code))
     above = editor.newline * missing_before(editor, place)
     blank_lines = (Edit(place, place, above),) if above else ()  # once, where several functions are put here
     return (*blank_lines, Edit(place, place, code + editor.newline * 3))
+
+
+def _above_work(editor: Editor, statement: Node, code: str) -> Node:
+    """The first statement of the script's work above a statement, if no definition, import or name stands between."""
+    if isinstance(statement, DEFINITIONS):
+        return statement
+    body = list(editor.tree.module.body)
+    end = next(index for index, each in enumerate(body) if each is statement)
+    fixed = (*DEFINITIONS, *IMPORTS)
+    above = [any(isinstance(node, fixed) for node in editor.tree.walk(each)) for each in body[:end]]
+    last = max((index for index, is_fixed in enumerate(above) if is_fixed), default=-1)
+    work = first_work(body[last + 1 :], statement)
+    # Its decorators, annotations and defaults are evaluated where it stands.
+    head = set(_WORD.findall(code[: code.index("\n", code.index("def "))]))
+    between = {id(node) for each in body[last + 1 : end] for node in editor.tree.walk(each)}
+    bound = bindings_of(editor.tree.root)
+    is_early = any(id(one.node) in between for name in head & bound.keys() for one in bound[name])
+    return statement if is_early else work
 
 
 def top_statement(editor: Editor, node: Node) -> Node:

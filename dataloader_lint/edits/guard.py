@@ -20,22 +20,17 @@ from dataloader_lint.edits.functions import missing_before
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import start_with_comments
 from dataloader_lint.edits.uses import names_in
+from dataloader_lint.edits.work import DEFINITIONS, IMPORTS, first_work
 from dataloader_lint.semantics.syntax.names import bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Node
 
 GUARD = 'if __name__ == "__main__":'
-_DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
-_IMPORTS = (cst.Import, cst.ImportFrom)
 _STRINGS = cst.SimpleString | cst.FormattedString | cst.TemplatedString
 # Whoever calls these may read any name of the module.
 _READS_ALL = frozenset({"globals", "eval", "exec"})
 # These mean something else in a function, the last two if they are given nothing.
 _READS_LOCALS = _READS_ALL | {"__annotations__", "locals"}
 _READS_LOCALS_ALONE = frozenset({"dir", "vars"})
-# What imports further down depend on, and what is meant for workers as well.
-_PATHS = ("Path", "os.environ.get", "os.getcwd", "os.getenv", "os.path.", "pathlib.Path", "str")
-_SETTINGS = ("matplotlib.use", "os.environ", "sys.path.", "warnings.")
-_METHODS_OF_PATHS = frozenset({"absolute", "as_posix", "joinpath", "resolve"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +52,14 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     tree = editor.tree
     body = list(tree.module.body)
     last = next((index for index, each in enumerate(body) if each is start), None)
-    if last is None or isinstance(start, _DEFINITIONS):
+    if last is None or isinstance(start, DEFINITIONS):
         raise RefusedError("workers need the definition there")
     work = first_work(body, start)
     first = next(index for index, each in enumerate(body) if each is work)
     while first > 1 and _is_heading(editor, body[first - 1], body[first]):
         first -= 1
     above, moved = body[:first], body[first:]
-    if any(isinstance(node, _DEFINITIONS) for each in moved for node in tree.walk(each)):
+    if any(isinstance(node, DEFINITIONS) for each in moved for node in tree.walk(each)):
         raise RefusedError("functions or classes stand in between")
     if _count_imports(moved) > _count_imports(above):
         raise RefusedError("most imports stand below the work")
@@ -86,7 +81,7 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     edits = list(_indented(editor, place, _multiline_strings(editor, moved)))
     has_main = len(moved) > 1 and _can_be_local(editor, bound, above, moved)
     # As black does: two blank lines around a definition, one below everything else.
-    wanted = 0 if not above else 2 if has_main or isinstance(above[-1], _DEFINITIONS) else 1
+    wanted = 0 if not above else 2 if has_main or isinstance(above[-1], DEFINITIONS) else 1
     blank_lines = editor.newline * max(0, missing_before(editor, place) - 2 + wanted)
     first_line = "def main():" if has_main else GUARD
     edits[0] = Edit(edits[0].start, edits[0].end, f"{blank_lines}{first_line}{editor.newline}{edits[0].content}")
@@ -132,12 +127,7 @@ def _call_of_main(editor: Editor) -> Edit:
 
 def _count_imports(body: Sequence[Node]) -> int:
     lines = (each for each in body if isinstance(each, cst.SimpleStatementLine))
-    return sum(isinstance(each, _IMPORTS) for line in lines for each in line.body)
-
-
-def first_work(body: Sequence[Node], start: Node) -> Node:
-    """The first statement of a script, up to `start`, that a worker should not run again."""
-    return next(each for each in body if each is start or not _is_inert(each))
+    return sum(isinstance(each, IMPORTS) for line in lines for each in line.body)
 
 
 def _is_heading(editor: Editor, statement: Node, below: Node) -> bool:
@@ -153,76 +143,6 @@ def _is_bare_string(statement: Node) -> bool:
     return isinstance(part, cst.Expr) and isinstance(part.value, cst.SimpleString)
 
 
-def _is_inert(statement: Node) -> bool:
-    """True for what a worker may run again at no cost: imports, definitions, constants, paths and settings."""
-    if isinstance(statement, _DEFINITIONS):
-        return True
-    if isinstance(statement, cst.If | cst.Try):
-        inner = (each for each in statement.body.body if not isinstance(each, _IMPORTS))
-        is_inert = all(_is_inert(each) for each in inner)
-        if isinstance(statement, cst.If):
-            return is_inert and (statement.orelse is None or _is_inert_block(statement.orelse))
-        only_imports = all(_is_import(each) for each in statement.body.body)  # if one fails, handlers only say so
-        is_handled = only_imports or all(_is_inert_block(each) for each in statement.handlers)
-        return is_inert and is_handled and statement.finalbody is None
-    return isinstance(statement, cst.SimpleStatementLine) and all(_is_inert_part(each) for each in statement.body)
-
-
-def _is_import(statement: Node) -> bool:
-    return isinstance(statement, cst.SimpleStatementLine) and all(isinstance(each, _IMPORTS) for each in statement.body)
-
-
-def _is_inert_block(block: cst.If | cst.Else | cst.ExceptHandler) -> bool:
-    return all(_is_inert(each) for each in block.body.body)
-
-
-def _is_inert_part(part: Node) -> bool:
-    if isinstance(part, cst.Expr):
-        value = part.value
-        is_setting = isinstance(value, cst.Call) and dotted(value.func).startswith(_SETTINGS)
-        return is_setting or isinstance(value, cst.SimpleString | cst.ConcatenatedString)
-    if isinstance(part, cst.Assign):
-        target = part.targets[0].target
-        if isinstance(target, cst.Subscript) and dotted(target.value) == "os.environ":
-            return True
-        is_logger = isinstance(part.value, cst.Call) and dotted(part.value.func) == "logging.getLogger"
-        is_cheap = _is_constant(part.value) or _is_path(part.value) or is_logger
-        return isinstance(target, cst.Name) and (is_cheap or target.value.startswith("__"))
-    if isinstance(part, cst.AnnAssign):
-        return part.value is None or _is_constant(part.value)
-    return isinstance(part, (*_IMPORTS, cst.Pass))
-
-
-def _is_constant(node: cst.BaseExpression) -> bool:
-    """True for an expression whose value nothing can change."""
-    if isinstance(node, cst.Tuple):
-        return all(_is_constant(each.value) for each in node.elements)
-    if isinstance(node, cst.UnaryOperation):
-        return _is_constant(node.expression)
-    if isinstance(node, cst.BinaryOperation):
-        return _is_constant(node.left) and _is_constant(node.right)
-    if isinstance(node, cst.Name):
-        return node.value in ("None", "True", "False")
-    return isinstance(node, cst.SimpleString | cst.ConcatenatedString | cst.Integer | cst.Float)
-
-
-def _is_path(node: cst.BaseExpression) -> bool:
-    """True for an expression that works out a path, of which the imports below may be in need."""
-    if isinstance(node, cst.Call):
-        if any(arg.star or not _is_path(arg.value) for arg in node.args):
-            return False
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _METHODS_OF_PATHS:
-            return _is_path(node.func.value)
-        return dotted(node.func).startswith(_PATHS)
-    if isinstance(node, cst.Attribute):
-        return _is_path(node.value)
-    if isinstance(node, cst.Subscript):
-        return dotted(node.value) in ("os.environ", "sys.argv", "sys.path")
-    if isinstance(node, cst.BinaryOperation):
-        return _is_path(node.left) and _is_path(node.right)
-    return isinstance(node, cst.Name) or _is_constant(node)
-
-
 def _read_by(editor: Editor, statements: Sequence[Node]) -> set[str]:
     """The names of the module that functions and classes among some statements read."""
     tree = editor.tree
@@ -230,7 +150,7 @@ def _read_by(editor: Editor, statements: Sequence[Node]) -> set[str]:
         name.value
         for statement in statements
         for name in tree.find(statement, cst.Name)
-        if any(isinstance(each, (*_DEFINITIONS, cst.Lambda)) for each in tree.ancestors(name))
+        if any(isinstance(each, (*DEFINITIONS, cst.Lambda)) for each in tree.ancestors(name))
         and not _is_label(editor, name)
         and scope_of_name(editor, name) in (None, tree.root)
     }

@@ -122,7 +122,7 @@ def fix(call: cst.Call, calls: list[cst.Call], editor: Editor, *, is_itself: boo
     if code not in editor.promised:
         name = editor.new_name("forever")
         first = min(calls, key=editor.tree.order)
-        editor.promised[code] = (name, add_function(editor, first, f"def {name}{code}"))
+        editor.promised[code] = (name, add_function(editor, first, f"def {name}{code}", at_use=True))
     name, added = editor.promised[code]
     unused = drop_import(editor, dotted(call.func).partition(".")[0], [each.func for each in calls])
     edits = (*added, *unused, replace(editor, call.func, name))

@@ -133,7 +133,7 @@ def _advice(start: Start, file: File) -> str:
     """Which lines belong under the guard: all that a spawned worker would run again, not only what starts it."""
     import libcst as cst
 
-    from dataloader_lint.edits.guard import first_work
+    from dataloader_lint.edits.work import first_work
     from dataloader_lint.semantics.syntax.layout import first_line, last_line
 
     tree = file.tree
