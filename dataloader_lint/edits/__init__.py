@@ -21,6 +21,7 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     replace(editor, expression, "code")                   # with its parentheses; a comment in it is never lost
     remove_argument(editor, call, arg)                    # with its comma, in any layout
     add_argument(editor, call, "non_blocking=True")       # at the end, in the layout of the others
+    keep_width(editor, call, ", flag=True")               # breaks a line that would be the file's longest
     remove_element(editor, display, element)              # of a dict, list or set
     remove_option(editor, loader, "timeout", is_like)     # in the call, or in the keyword dict behind `**`
     follow_workers(editor, loader, "timeout", is_like, rewrite)
@@ -41,7 +42,7 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     Edit(start, end, "content")                           # by hand, where no helper fits; offsets are in editor.text
 
 The engine (`fixer.py`) applies all edits of a repair or none, equal edits of several repairs once, and keeps the result
-only if it holds: nothing here needs to check that. Lines may get longer than
+only if it holds: nothing here needs to check that. Other lines may get longer than
 the project wants them: its formatter knows how to split them.
 """
 
@@ -61,6 +62,7 @@ from dataloader_lint.edits.options import follow_workers, is_passed_in, remove_o
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair, splice
 from dataloader_lint.edits.statements import insert_after, insert_before, remove_statement
 from dataloader_lint.edits.to_array import to_array
+from dataloader_lint.edits.width import keep_width
 
 __all__ = [
     "Edit",
@@ -81,6 +83,7 @@ __all__ = [
     "insert_after",
     "insert_before",
     "is_passed_in",
+    "keep_width",
     "lift_function",
     "need_import",
     "refuse_own_collation",
