@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -20,9 +20,10 @@ from dataloader_lint.edits.functions import missing_before
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import start_with_comments
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.edits.work import DEFINITIONS, IMPORTS, first_work
+from dataloader_lint.edits.work import DEFINITIONS, IMPORTS, first_work, is_setting_of_process
 from dataloader_lint.semantics.syntax.names import bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Node
+from dataloader_lint.source.decoding import split_lines
 
 GUARD = 'if __name__ == "__main__":'
 _STRINGS = cst.SimpleString | cst.FormattedString | cst.TemplatedString
@@ -77,17 +78,37 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
         raise RefusedError("a function or class reads what would move")
     if is_imported(bound):
         raise RefusedError("another file imports what would move")
-    place = start_with_comments(editor, moved[0])
-    edits = list(_indented(editor, place, _multiline_strings(editor, moved)))
     has_main = len(moved) > 1 and _can_be_local(editor, bound, above, moved)
+    place = start_with_comments(editor, moved[0])
+    stay = _staying(editor, [each for each in moved if is_setting_of_process(each)], set(bound))
+    edits = list(_indented(editor, place, moved, stay, has_main))
     # As black does: two blank lines around a definition, one below everything else.
-    wanted = 0 if not above else 2 if has_main or isinstance(above[-1], DEFINITIONS) else 1
+    wanted = 0 if not above else 2 if (has_main and not stay) or isinstance(above[-1], DEFINITIONS) else 1
     blank_lines = editor.newline * max(0, missing_before(editor, place) - 2 + wanted)
+    settings = "".join(editor.text[first:end] for first, end in stay.items())
+    settings += editor.newline * ((2 if has_main else 1) if stay else 0)
     first_line = "def main():" if has_main else GUARD
-    edits[0] = Edit(edits[0].start, edits[0].end, f"{blank_lines}{first_line}{editor.newline}{edits[0].content}")
+    edits.insert(0, Edit(place, place, f"{blank_lines}{settings}{first_line}{editor.newline}"))
     if has_main:
         edits.append(_call_of_main(editor))
     return Guarded(tuple(edits), editor.line(editor.start(moved[0])) + 1, has_main)
+
+
+def _staying(editor: Editor, settings: Sequence[Node], bound: set[str]) -> dict[int, int]:
+    """The lines, from offset to offset, of settings that use nothing of what moves.
+
+    Comments above them stay as well if they head nothing else: a blank line follows.
+    """
+    free = [each for each in settings if bound.isdisjoint(name.value for name in editor.tree.find(each, cst.Name))]
+    lines: dict[int, int] = {}
+    ends_paragraph: set[int] = set()
+    for each in reversed(free):
+        start, end = editor.line_start(editor.start(each)), editor.next_line(editor.end(each))
+        if end in ends_paragraph or not editor.text[end : editor.line_end(end)].strip():
+            start = start_with_comments(editor, each)
+            ends_paragraph.add(start)
+        lines[start] = end
+    return dict(sorted(lines.items()))
 
 
 def _can_be_local(editor: Editor, bound: Sequence[str], above: Sequence[Node], moved: Sequence[Node]) -> bool:
@@ -156,13 +177,27 @@ def _read_by(editor: Editor, statements: Sequence[Node]) -> set[str]:
     }
 
 
-def _indented(editor: Editor, start: int, strings: list[tuple[int, int]]) -> Iterator[Edit]:
+def _indented(
+    editor: Editor, start: int, moved: Sequence[Node], gone: Mapping[int, int], has_main: bool
+) -> Iterator[Edit]:
     """One level more for all lines from an offset on; those that begin inside of a string stay.
 
-    Of several blank lines one stays: more of them stand at module level only.
+    Of several blank lines one stays: more of them stand at module level only. The lines that stay above are `gone`. A
+    string that heads the lines becomes a comment: as the first statement of a function it would be its docstring.
     """
+    strings = _multiline_strings(editor, moved)
+    heading = moved[0] if has_main and _is_bare_string(moved[0]) else None
     is_below_blank = False
     while start < len(editor.text):
+        if start in gone:
+            yield Edit(start, gone[start], "")
+            start = gone[start]
+            continue
+        if heading is not None and start == editor.line_start(editor.start(heading)):
+            end = editor.next_line(editor.end(heading))
+            yield Edit(start, end, _as_comment(editor, heading))
+            start = end
+            continue
         line = editor.text[start : editor.line_end(start)]
         # Only the last string that begins before the line can reach it.
         nearest = bisect_left(strings, (start, 0)) - 1
@@ -176,6 +211,11 @@ def _indented(editor: Editor, start: int, strings: list[tuple[int, int]]) -> Ite
             yield Edit(start, editor.next_line(start), "")
         is_below_blank = is_blank
         start = editor.next_line(start)
+
+
+def _as_comment(editor: Editor, heading: Node) -> str:
+    lines = (each.strip() for each in split_lines(editor.code(heading).strip("rRuU'\"")))
+    return "".join(f"{editor.indent}# {each}{editor.newline}" for each in lines if each)
 
 
 def _multiline_strings(editor: Editor, statements: Sequence[Node]) -> list[tuple[int, int]]:

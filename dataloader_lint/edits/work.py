@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import Node
 
@@ -14,12 +15,28 @@ IMPORTS = (cst.Import, cst.ImportFrom)
 # What imports further down depend on, and what is meant for workers as well.
 _PATHS = ("Path", "os.environ.get", "os.getcwd", "os.getenv", "os.path.", "pathlib.Path", "str")
 _SETTINGS = ("matplotlib.use", "os.environ", "sys.path.", "warnings.")
+_SETTERS = frozenset({"set_num_interop_threads", "set_num_threads", "set_sharing_strategy", "setNumThreads"})
 _METHODS_OF_PATHS = frozenset({"absolute", "as_posix", "joinpath", "resolve"})
 
 
 def first_work(body: Sequence[Node], start: Node) -> Node:
     """The first statement of a script, up to `start`, that a worker should not run again."""
     return next(each for each in body if each is start or not _is_inert(each))
+
+
+def is_setting_of_process(statement: Node) -> bool:
+    """True for what each process has to set for itself: how tensors are shared, threads, warnings, a module's flag."""
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
+        return False
+    part = statement.body[0]
+    if isinstance(part, cst.Assign):
+        target = part.targets[0].target  # `ImageFile.LOAD_TRUNCATED_IMAGES`
+        return isinstance(target, cst.Attribute) and target.attr.value.isupper() and _is_constant(part.value)
+    return isinstance(part, cst.Expr) and isinstance(part.value, cst.Call) and _sets_process(part.value)
+
+
+def _sets_process(call: cst.Call) -> bool:
+    return last_name(call.func) in _SETTERS or dotted(call.func).startswith("warnings.")
 
 
 def _is_inert(statement: Node) -> bool:
@@ -48,12 +65,15 @@ def _is_inert_block(block: cst.If | cst.Else | cst.ExceptHandler) -> bool:
 def _is_inert_part(part: Node) -> bool:
     if isinstance(part, cst.Expr):
         value = part.value
-        is_setting = isinstance(value, cst.Call) and dotted(value.func).startswith(_SETTINGS)
-        return is_setting or isinstance(value, cst.SimpleString | cst.ConcatenatedString)
+        if isinstance(value, cst.Call):
+            return dotted(value.func).startswith(_SETTINGS) or _sets_process(value)
+        return isinstance(value, cst.SimpleString | cst.ConcatenatedString)
     if isinstance(part, cst.Assign):
         target = part.targets[0].target
         if isinstance(target, cst.Subscript) and dotted(target.value) == "os.environ":
             return True
+        if isinstance(target, cst.Attribute):
+            return _is_constant(part.value)  # nothing above makes an object: a module's, or a class's
         is_logger = isinstance(part.value, cst.Call) and dotted(part.value.func) == "logging.getLogger"
         is_cheap = _is_constant(part.value) or _is_path(part.value) or is_logger
         return isinstance(target, cst.Name) and (is_cheap or target.value.startswith("__"))
@@ -63,9 +83,14 @@ def _is_inert_part(part: Node) -> bool:
 
 
 def _is_constant(node: cst.BaseExpression) -> bool:
-    """True for an expression whose value nothing can change."""
-    if isinstance(node, cst.Tuple):
-        return all(_is_constant(each.value) for each in node.elements)
+    """True for an expression that is written out in full. An empty list or dict is made to be filled: it is none."""
+    if isinstance(node, cst.Dict):
+        pairs = [each for each in node.elements if isinstance(each, cst.DictElement)]
+        known = all(_is_constant(each.key) and _is_constant(each.value) for each in pairs)
+        return known and 0 < len(pairs) == len(node.elements)
+    if isinstance(node, cst.Tuple | cst.List | cst.Set):
+        known = all(isinstance(each, cst.Element) and _is_constant(each.value) for each in node.elements)
+        return known and (isinstance(node, cst.Tuple) or len(node.elements) > 0)
     if isinstance(node, cst.UnaryOperation):
         return _is_constant(node.expression)
     if isinstance(node, cst.BinaryOperation):
