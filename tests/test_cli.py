@@ -330,7 +330,7 @@ def test_files_that_cannot_matter_import_next_to_nothing() -> None:
         "dataloader_lint.cli.report",
         "dataloader_lint.gate", "dataloader_lint.engine.runner", "dataloader_lint.source.pyproject",
             "dataloader_lint.source", "dataloader_lint.source.discovery", "dataloader_lint.source.reading",
-            "dataloader_lint.source.unread_configuration", "errno",
+            "dataloader_lint.source.confinement", "dataloader_lint.source.unread_configuration", "errno",
     }  # fmt: skip
     write(".gitignore", "*.txt\n")
     assert "dataloader_lint.source.gitignore" in imported_by()

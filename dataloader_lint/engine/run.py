@@ -7,6 +7,7 @@ import os
 
 from dataloader_lint.gate import DERIVED, ON_ITS_OWN, SPARED, Gate
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.confinement import refuse_outside
 from dataloader_lint.source.discovery import reason
 from dataloader_lint.source.projects import Roots, contents_of
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
@@ -328,6 +329,7 @@ class Run:
 
 
 def read(path: str) -> bytes:
+    refuse_outside(path)
     with open(path, "rb") as stream:
         return stream.read()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dataloader_lint import api
 from dataloader_lint.diagnostics import Diagnostic, Place, Reason
-from dataloader_lint.engine.run import Run
+from dataloader_lint.engine.run import Run, read
 from dataloader_lint.output import diff
 from dataloader_lint.output.as_json import page_url
 from dataloader_lint.output.paint import plain
@@ -18,6 +18,7 @@ from dataloader_lint.rules.messages import answer
 from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.rules.selection import UnknownCodeError, find_rule
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.confinement import ConfinedTo
 from dataloader_lint.source.decoding import UnreadableError, decode
 from dataloader_lint.source.discovery import discover
 from dataloader_lint.source.notebooks import SUFFIX, changed_cells
@@ -30,6 +31,7 @@ MOST_DIFFS = 20
 # Seconds that a script may run under the doctor, and characters of its report that are passed on.
 DOCTOR_SECONDS = 600
 _DOCTOR_TEXT = 20_000
+_GRACE = 20  # seconds that the doctor has to end them
 
 
 class RefusedError(ValueError):
@@ -44,12 +46,12 @@ class Tools:
 
     def lint(self, paths: list[str], text: str = "", filename: str = "") -> Found:
         """The findings of files or folders, or of `text` as if it stood in `filename`, worst first."""
-        if text:
-            path = self._inside(filename or "untitled.py")
-            found = api.lint_source(text, path, self._settings(), fixes=True)
-        else:
+        with ConfinedTo(self.root):
             run = Run(self._settings(), "shown")
-            found = [one for path in self._files(paths) for one in run.lint_file(path)]
+            if text or filename:
+                found = run.lint_bytes(text.encode("utf-8", "surrogatepass"), self._inside(filename or "untitled.py"))
+            else:
+                found = [one for path in self._files(paths) for one in run.lint_file(path)]
         found.sort(key=lambda one: (one.level.rank, one.sort_key))
         levels = Counter(one.level.value for one in found)
         shown = [self._finding(one) for one in found[:MOST_FINDINGS]]
@@ -72,42 +74,64 @@ class Tools:
 
     def fix(self, paths: list[str], unsafe: bool = False) -> Found:
         """What fixes would change, as a diff for each file. No file is written."""
-        settings = self._settings()
         diffs: list[Found] = []
         total = 0
-        for name in self._files(paths):
-            with open(name, "rb") as stream:
-                before = stream.read()
-            result = api.fix_source(before, name, settings, unsafe=unsafe)
-            if result.source == before:
-                continue
-            total += 1
-            if len(diffs) < MOST_DIFFS:
-                diffs.append(
-                    {"file": self._relative(name), "fixed": result.fixed, "diff": _diff(name, before, result.source)}
-                )
+        with ConfinedTo(self.root):
+            run = Run(self._settings())
+            for name in self._files(paths):
+                before = read(name)
+                result = run.fix_bytes(before, name, unsafe)
+                if result.source == before:
+                    continue
+                total += 1
+                if len(diffs) < MOST_DIFFS:
+                    changed = _diff(self._relative(name), before, result.source)
+                    diffs.append({"file": self._relative(name), "fixed": result.fixed, "diff": changed})
         return {"files": diffs, "left_out": total - len(diffs)}
 
     def doctor(self, script: str, arguments: list[str]) -> Found:
         """Runs a script of the project and reports what its loaders cost. It executes the user's code."""
-        command = [sys.executable, "-m", "dataloader_lint", "doctor", self._inside(script), *arguments]
-        try:
-            done = subprocess.run(
-                command, cwd=self.root, capture_output=True, text=True, timeout=DOCTOR_SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise RefusedError(f"{script} did not end within {DOCTOR_SECONDS} seconds") from None
-        return {"exit_code": done.returncode, "report": (done.stdout + done.stderr)[-_DOCTOR_TEXT:]}
+        command = [sys.executable, "-m", "dataloader_lint", "doctor", self._inside(script), "--", *arguments]
+        with subprocess.Popen(
+            command,
+            cwd=self.root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:
+            try:
+                report, _ = process.communicate(timeout=DOCTOR_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.terminate()  # the doctor ends the script that it runs
+                try:
+                    process.communicate(timeout=_GRACE)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                raise RefusedError(f"{script} did not end within {DOCTOR_SECONDS} seconds") from None
+        return {"exit_code": process.returncode, "report": report[-_DOCTOR_TEXT:]}
 
     def _settings(self) -> Settings:
-        return api.load_settings(self.root)
+        return api.load_settings(self.root).replace(roots=(self.root,))
 
     def _files(self, paths: list[str]) -> list[str]:
-        """The files that are linted for some paths of the project; all of it if there are none."""
-        return list(discover([self._inside(path) for path in paths or ["."]], self._settings()).files)
+        """The files that are linted for some paths of the project; all of it if there are none.
+
+        Raises RefusedError for a path that was named and cannot be linted.
+        """
+        named = [self._inside(path) for path in paths or ["."]]
+        found = discover(named, self._settings())
+        for path in found.missing:
+            raise RefusedError(f"{self._relative(path)}: no such file or directory")
+        for path, why in (*found.unreadable, *found.skipped):
+            if path in named:
+                raise RefusedError(f"{self._relative(path)}: {why}")
+        return found.files
 
     def _inside(self, path: str) -> str:
         """The full path of something in the project. Raises RefusedError for what lies elsewhere."""
+        if "\0" in path:
+            raise RefusedError("a path has no null characters")
         full = os.path.realpath(os.path.join(self.root, path))
         if full != self.root and not full.startswith(self.root.rstrip(os.sep) + os.sep):
             raise RefusedError(f"{path} is outside of {self.root}")
@@ -153,10 +177,10 @@ def _diff(path: str, before: bytes, after: bytes) -> str:
             parts = [
                 line
                 for number, old, new in changed_cells(before, after)
-                for line in diff.emit(f"{os.path.basename(path)}:cell {number}", old + "\n", new + "\n", plain)
+                for line in diff.emit(f"{path}:cell {number}", old + "\n", new + "\n", plain)
             ]
         else:
-            parts = list(diff.emit(os.path.basename(path), decode(before), decode(after), plain))
+            parts = list(diff.emit(path, decode(before), decode(after), plain))
     except UnreadableError:
         return ""
-    return "\n".join(parts)
+    return "\n".join([*parts, ""])

@@ -11,6 +11,7 @@ import os
 import stat
 
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.confinement import is_outside
 from dataloader_lint.source.pyproject import ConfigurationError, SettingsByFile
 from dataloader_lint.source.reading import read_bounded
 
@@ -237,6 +238,8 @@ def _outer_layers(top: str) -> Layers:
         parent = os.path.dirname(directory)
         if parent == directory:
             return ()
+        if is_outside(parent):
+            break
         above.append(parent)
         directory = parent
     layers = _with_layer((), directory, os.path.join(directory, ".git", "info", "exclude"))

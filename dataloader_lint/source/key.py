@@ -9,6 +9,7 @@ import functools
 import os
 import re
 
+from dataloader_lint.source.confinement import is_outside
 from dataloader_lint.source.globs import UnfitGlobError, absolute, alternatives, split_list
 
 TYPE_CHECKING = False
@@ -304,8 +305,9 @@ def _folder(text: str, above: str) -> str:
     path = os.path.abspath(os.path.join(above, text))
     if os.path.isdir(path):
         return path
+    above_it = os.path.dirname(path)
     try:
-        siblings = [entry.name for entry in os.scandir(os.path.dirname(path)) if entry.is_dir()]
+        siblings = [] if is_outside(above_it) else [each.name for each in os.scandir(above_it) if each.is_dir()]
     except OSError:
         siblings = []
     near = suggestion(os.path.basename(path), siblings)

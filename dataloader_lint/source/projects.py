@@ -21,6 +21,8 @@ from __future__ import annotations
 import os
 import stat
 
+from dataloader_lint.source.confinement import is_outside
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -126,7 +128,7 @@ class Roots:
         top = each = folder
         while _has_python(each):
             each = os.path.dirname(each)
-            if self._is_shared(each) or _is_skipped(each):
+            if is_outside(each) or self._is_shared(each) or _is_skipped(each):
                 break
             if _is_package(each):
                 top = each
@@ -260,7 +262,7 @@ def _is_inside(folder: str, other: str) -> bool:
 def _upwards(folder: str) -> Iterator[str]:
     """A folder and those above it."""
     above = ""
-    while folder != above:
+    while folder != above and not is_outside(folder):
         yield folder
         folder, above = os.path.dirname(folder), folder
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from dataloader_lint.settings import Settings
+from dataloader_lint.source.confinement import is_outside
 from dataloader_lint.source.reading import read_bounded
 
 TYPE_CHECKING = False
@@ -106,7 +107,8 @@ class SettingsByFile:
         found = self._records.get(folder)
         if found is None:
             path, above = os.path.join(folder, RECORD), os.path.dirname(folder)
-            found = path if os.path.exists(path) else "" if above == folder else self._record_in(above)
+            is_last = above == folder or is_outside(above)
+            found = path if os.path.exists(path) else "" if is_last else self._record_in(above)
             self._records[folder] = found
         return found
 
@@ -195,7 +197,7 @@ def _found_in(folder: str, known: dict[str, _Found]) -> _Found:
         table, python = _read_table(path, folder) if os.path.isfile(path) else (None, "")
         if table is not None:
             found = (table, python)
-        elif above != folder:
+        elif above != folder and not is_outside(above):
             table, further = _found_in(above, known)
             found = (table, python or further)
         else:

@@ -6,6 +6,8 @@ import errno
 import os
 import stat
 
+from dataloader_lint.source.confinement import refuse_outside
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -18,6 +20,7 @@ def read_bounded(path: str, limit: int = MAX_BYTES) -> bytes:
 
     Opening a pipe would wait forever, and a device has no end.
     """
+    refuse_outside(path)
     with open(path, "rb", opener=_without_waiting) as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", path)

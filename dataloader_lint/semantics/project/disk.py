@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from dataloader_lint.semantics.project.texts import TextParts, Texts
+from dataloader_lint.source.confinement import is_outside, refuse_outside
 from dataloader_lint.source.projects import contents_of
 from dataloader_lint.source.states import (
     MISSING,
@@ -53,7 +54,9 @@ class Disk:
         """The modules and folders in a folder, and what says what code needs, by
         name, with True for a file."""
         if folder not in self._listed:
-            if self.is_noting:
+            if is_outside(folder):
+                self._listed[folder] = {}
+            elif self.is_noting:
                 self.folders[folder], self._listed[folder] = folder_state(folder)
             else:
                 self._listed[folder] = modules_in(folder)[0]
@@ -83,7 +86,7 @@ class Disk:
     def has_folder(self, path: str) -> bool:
         """True if there is a folder at a path."""
         if path not in self.found:
-            self.found[path] = os.path.isdir(path)
+            self.found[path] = os.path.isdir(path) and not is_outside(path)
         return self.found[path]
 
     def read(self, path: str) -> bytes | None:
@@ -95,6 +98,7 @@ class Disk:
             return unsaved
         state, content = MISSING, None
         try:
+            refuse_outside(path)
             status = os.stat(path)  # ahead of reading: what is written later then has a later time stamp
             if is_readable(path, status):
                 with open(path, "rb") as file:
