@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -105,3 +106,21 @@ def test_a_commit_is_stopped(hooks: Path, project: Path) -> None:
         git(project, "commit", "-q", "-m", "with a pitfall")
     git(project, "add", ".")
     git(project, "commit", "-q", "-m", "without")
+
+
+def test_the_documented_form_prints_each_finding_once(hooks: Path, project: Path) -> None:
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (shown,) = [
+        block for block in re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL) if "rev:" in block
+    ]
+    revision = processes.run(["git", "rev-parse", "HEAD"], cwd=hooks, check=True).stdout.strip()
+    here = re.sub(r"repo: \S+", f"repo: {hooks}", re.sub(r"rev: \S+", f"rev: {revision}", shown))
+    (project / ".pre-commit-config.yaml").write_text(here)
+    (project / "calls.py").write_text("from lib import make\n\nmake(data)\n")
+    (project / "lib.py").write_text(SAFE.replace("loader =", "def make(data):\n    return"))
+    git(project, "add", ".")
+    done = processes.run([sys.executable, "-m", "pre_commit", "run", "--all-files"], cwd=project)
+    assert done.returncode == 1
+    places = ("a.py:3:10", "b.ipynb:cell 1:3:10", "lib.py:4:12")
+    assert [done.stdout.count(each) for each in places] == [1, 1, 1], done.stdout
+    assert "Found 3 problems: 3 errors." in done.stdout
