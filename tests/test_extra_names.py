@@ -69,6 +69,26 @@ def test_loaders_by_the_name_of_their_library() -> None:
     assert one.problem.endswith("fails once `num_workers > 0`")
 
 
+THREADS = """\
+import ray
+import torchdata.nodes as tn
+from dataloader_rs import PyDataloader
+from streaming import StreamingDataLoader
+
+PyDataloader(rows, 8, 2, True, num_workers=64, collate_fn=lambda rows: rows)
+tn.Loader(tn.ParallelMapper(tn.IterableWrapper(rows), map_fn=lambda row: row, num_workers=64))
+ray.data.read_parquet("rows").iter_torch_batches(batch_size=8, collate_fn=lambda rows: rows)
+StreamingDataLoader(rows, num_workers=64, collate_fn=lambda rows: rows)
+"""
+
+
+def test_loaders_with_threads_or_processes_of_their_own_are_none_of_ours() -> None:
+    assert codes(THREADS, Settings(select=("all",))) == ["9: DL305", "9: DL307", "9: DL201"]
+    page = (Path(__file__).parent.parent / "docs" / "settings.md").read_text(encoding="utf-8")
+    for name in ("dataloader_rs.PyDataloader", "torchdata.nodes", "iter_torch_batches"):
+        assert f"| `{name}`" in page
+
+
 def test_the_message_names_the_users_class() -> None:
     (one,) = lint_source(f"from mylib.data import Feeder\nFeeder{PERSISTENT}", "a.py", LOADERS)
     assert one.message.startswith("`Feeder` raises ValueError")

@@ -292,12 +292,19 @@ KEYS = {
             "Classes and functions of other libraries, or of yours, that take the arguments of "
             "`torch.utils.data.DataLoader` and make one, by the qualified names under which they are imported or, in "
             "the project itself, defined. Subclasses of `DataLoader` whose source is in the project need no entry. Nor "
-            "do the loaders of torchdata, MosaicML Streaming, litdata, webdataset, MONAI, timm, PyG, DGL, torchio, "
-            "schnetpack and speechbrain.\n\n"
+            "do `StatefulDataLoader` of torchdata and the loaders of MosaicML Streaming, litdata, webdataset, "
+            "MONAI, timm, PyG, DGL, torchio, schnetpack and speechbrain.\n\n"
             "Two names stand for loaders of libraries that copy these arguments: `mindspore` for "
             "`mindspore.dataset.dataloader.DataLoader`, and `spdl` for `spdl.dataloader.get_pytorch_dataloader`, whose "
             "`num_workers` is 1 by default. SPDL 0.8 pickles the Dataset under each start method, rejects "
-            "`persistent_workers` and `worker_init_fn`, and makes 1 worker of 0; the rules speak of torch there.",
+            "`persistent_workers` and `worker_init_fn`, and makes 1 worker of 0; the rules speak of torch there.\n\n"
+            "Do not add these, as what the rules say of workers would be wrong for them:\n\n"
+            "| Loader | Why |\n|---|---|\n"
+            "| `dataloader_rs.PyDataloader` 0.2 | its workers are threads: nothing is pickled or copied; the third "
+            "argument is `prefetch_depth` |\n"
+            "| `torchdata.nodes` 0.11 | `Loader` takes a graph of nodes; `ParallelMapper` takes a function instead of "
+            "a Dataset, and uses threads by default |\n"
+            "| `iter_torch_batches` of Ray Data | no `num_workers`: Ray's own processes read the data |",
             'extend-dataloaders = ["mylib.data.FastLoader", "spdl"]',
             flake8=True,
         ),
