@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -52,6 +55,60 @@ def test_sarif_is_written_where_it_was_asked_for(installed: Path) -> None:
     target = installed / "found.sarif"
     code, _ = run_step("Lint", installed, **{"paths": "examples/", "format": "sarif", "sarif-file": str(target)})
     assert code == 1 and '"version": "2.1.0"' in target.read_text()
+
+
+def uses_in(steps: list[dict[str, Any]], action: str) -> list[dict[str, str]]:
+    """The inputs of the steps that use an action."""
+    return [step.get("with", {}) for step in steps if step.get("uses", "").startswith(action)]
+
+
+def documented() -> list[dict[str, str]]:
+    """The inputs of the action in the workflows of docs/ci.md."""
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    found: list[dict[str, str]] = []
+    for block in re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        shown = yaml.safe_load(block)
+        several = (
+            [shown] if isinstance(shown, list) else [job.get("steps", []) for job in shown.get("jobs", {}).values()]
+        )
+        found += (each for steps in several for each in uses_in(steps, "dataloader-lint/dataloader-lint@v"))
+    return found
+
+
+DOCUMENTED = documented()
+
+
+def test_ci_runs_the_documented_lines() -> None:
+    steps = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]["action"]["steps"]
+    assert uses_in(steps, "./")[: len(DOCUMENTED)] == DOCUMENTED
+    assert len(DOCUMENTED) == 2
+
+
+@pytest.mark.parametrize("inputs", DOCUMENTED, ids=lambda inputs: inputs.get("format", "github"))
+def test_the_documented_lines(inputs: dict[str, str], installed: Path) -> None:
+    assert set(inputs) <= set(ACTION["inputs"])
+    target = installed / "dataloader-lint.sarif"
+    code, output = run_step("Lint", installed, **{**inputs, "sarif-file": str(target)})
+    assert code == 1
+    if inputs.get("format") == "sarif":
+        assert any(one["ruleId"] == "DL301" for one in json.loads(target.read_text())["runs"][0]["results"])
+    else:
+        assert "::error " in output and "DL301" in output
+    assert (
+        run_step("Lint", installed, **{**inputs, "sarif-file": str(target), "paths": "examples/train_repaired.py"})[0]
+        == 0
+    )
+
+
+def test_the_page_lists_the_inputs() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `([\w-]+)` \| .* \| (?:`(.*)`|.*?) ?\|$", page, re.MULTILINE))
+    assert listed == {name: one["default"] for name, one in ACTION["inputs"].items()}
+
+
+def test_the_action_finds_the_programs_of_windows(installed: Path) -> None:
+    (installed / "dataloader-lint" / "bin").rename(installed / "dataloader-lint" / "Scripts")
+    assert run_step("Lint", installed, paths="examples/train_repaired.py")[0] == 0
 
 
 @pytest.mark.slow
