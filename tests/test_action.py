@@ -130,12 +130,50 @@ def test_workflows_have_what_github_asks_for(path: Path) -> None:
         )
 
 
+def megalinter() -> tuple[Path, dict[str, Any]]:
+    """The plugin of MegaLinter: where docs/ci.md says that it is, and what it says."""
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    repository = "https://raw.githubusercontent.com/dataloader-lint/dataloader-lint/main/"
+    (url,) = re.findall(r"^PLUGINS:\n  - (\S+)$", page, re.MULTILINE)
+    # What MegaLinter refuses a plugin for.
+    assert "/mega-linter-plugin-" in url and url.endswith(".megalinter-descriptor.yml")
+    path = ROOT / url.removeprefix(repository)
+    return path, yaml.safe_load(path.read_text())
+
+
 def test_megalinter_gives_options_that_exist() -> None:
-    (descriptor,) = (ROOT / "packaging").glob("*.megalinter-descriptor.yml")
-    (linter,) = yaml.safe_load(descriptor.read_text())["linters"]
+    (linter,) = megalinter()[1]["linters"]
     known = {option for action in parser()._actions for option in action.option_strings}
     given = [*linter["cli_lint_extra_args"], *linter["cli_sarif_args"], linter["cli_lint_fix_arg_name"]]
+    given += [linter["cli_help_arg_name"], linter["cli_version_arg_name"]]
     assert {each for each in given if each.startswith("--")} <= known
+
+
+def test_megalinter_can_install_it() -> None:
+    """It runs the lines of `dockerfile` in bash, without RUN, and nothing else of `install`."""
+    _, plugin = megalinter()
+    assert list(plugin["install"]) == ["dockerfile"]
+    (line,) = plugin["install"]["dockerfile"]
+    (linter,) = plugin["linters"]
+    folder, _, name = linter["cli_executable"].rpartition("/bin/")
+    assert line.startswith(f"RUN python3 -m venv {folder} && {folder}/bin/pip install ")
+    assert line.endswith(f" {name}") and name == linter["linter_name"]
+
+
+@pytest.mark.slow
+def test_what_megalinter_installs_runs(tmp_path: Path) -> None:
+    _, plugin = megalinter()
+    (line,), (linter,) = plugin["install"]["dockerfile"], plugin["linters"]
+    script = line.removeprefix("RUN ").replace("/venvs/", f"{tmp_path}/").removesuffix("dataloader-lint") + str(ROOT)
+    processes.run(["bash", "-c", script], check=True, seconds=600)
+    command = linter["cli_executable"].replace("/venvs/", f"{tmp_path}/")
+    found = tmp_path / "found.sarif"
+    sarif = [each.replace("{{SARIF_OUTPUT_FILE}}", str(found)) for each in linter["cli_sarif_args"]]
+    options = [*linter["cli_lint_extra_args"], "examples/train_pitfalls.py"]
+    assert processes.run([command, *options], cwd=ROOT).returncode == 1
+    assert processes.run([command, *linter["cli_lint_extra_args"], *sarif, options[-1]], cwd=ROOT).returncode == 1
+    assert json.loads(found.read_text())["runs"][0]["results"]
+    assert processes.run([command, linter["cli_version_arg_name"]]).returncode == 0
 
 
 def test_the_paragraph_for_assistants_names_options_that_exist(capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,7 +98,9 @@ def test_configurations_of_other_tools_can_be_read() -> None:
     yaml = pytest.importorskip("yaml")
     hooks = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
     pasted = [yaml.safe_load(block) for block in blocks("yaml")]
-    named = {hook["id"] for one in pasted for repo in one.get("repos", ()) for hook in repo["hooks"]}
+    named = {
+        hook["id"] for one in pasted if isinstance(one, dict) for repo in one.get("repos", ()) for hook in repo["hooks"]
+    }
     assert named
     assert named <= hooks
 
