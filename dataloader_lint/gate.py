@@ -104,6 +104,8 @@ _LEADING = (
     b"backward(",
     b"optimizer_step(",
     b"set_default_",  # of the device, for what the file imports
+    b".fit(",
+    b"rainer(",  # makes a trainer, or one of a subclass, whose methods are given what makes the loaders
     b"_loader, ",  # takes loaders from one function to the next
 )
 # Moves to what is spelled as a data type, or as the device of another tensor, go to no device that is known.
