@@ -215,6 +215,8 @@ class IndexDependence(ABC):
                 return max(owner, given)
             if name in ("get", "pop") and given is IndexDep.INDEX:
                 return IndexDep.KEY
+        if any(isinstance(arg.value, cst.SimpleString) and ".." in arg.value.raw_value for arg in node.args):
+            return min(max(given, owner), IndexDep.SAMPLE)  # `join(path, "..")`: a folder holds many files
         if owner is IndexDep.NONE and (name in _SAME_FUNCTIONS or name in _SAME_METHODS or "hash" in name):
             return given
         result = min(max(given, owner), IndexDep.SAMPLE)

@@ -9,7 +9,7 @@ from dataloader_lint.pipeline.workers.worker_callgraph import WorkerFunction
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.syntax.expressions import parameters
 from dataloader_lint.semantics.syntax.names import Binding, Kind, resolve, written_part
-from dataloader_lint.semantics.values.values import Evaluator, Frame
+from dataloader_lint.semantics.values.values import Evaluator, Frame, Function, Method
 
 _INDEX_METHODS = ("__getitem__", "__getitems__", "get")
 
@@ -18,11 +18,13 @@ class IndexInWorker(IndexDependence):
     """Answers for one function as a worker runs it, and for those that give it its arguments."""
 
     bounded = IndexDep.SAMPLE  # `index % 4` is one of four keys
+    _max_calls = 3  # functions that call each other to make a key
 
     def __init__(self, ev: Evaluator, function: WorkerFunction) -> None:
         super().__init__()
         self.ev = ev
         self.function = function
+        self._calls = 0
 
     def at(self, node: cst.CSTNode | None, frame: Frame | None = None) -> IndexDep:
         """How an expression depends on the index, read in a frame: that of the function if none is given."""
@@ -33,6 +35,21 @@ class IndexInWorker(IndexDependence):
         tree = where.scope.module.tree
         bindings = resolve(node, tree) if node in tree else []
         return max((self._bound(each, where) for each in bindings), default=IndexDep.NONE)
+
+    def call_result(self, node: cst.Call, frame: Frame | None, given: IndexDep) -> IndexDep:
+        """The dependence of what a function of the project returns, as it is called here."""
+        if self._calls == self._max_calls:
+            return IndexDep.NONE
+        where, found = frame or self.function.frame, IndexDep.NONE
+        self._calls += 1
+        for callee in self.ev.values(node.func, where):
+            function, receiver = (callee.function, callee.receiver) if isinstance(callee, Method) else (callee, None)
+            entered = self.ev.enter(function, node, where, receiver) if isinstance(function, Function) else None
+            if entered is not None:
+                returned = (each.value for each in entered.scope.own(cst.Return) if each.value is not None)
+                found = max(found, self.most(returned, entered))
+        self._calls -= 1
+        return found
 
     def _bound(self, binding: Binding, frame: Frame) -> IndexDep:
         home = self.ev.at(binding.scope, frame)
