@@ -202,3 +202,15 @@ def test_comments_that_stay_and_go_are_distinguished(tmp_path: Path) -> None:
     for comment, count in (("  # note\n        ", {}), ("", {"DL606": 1})):
         source = text.format(comment).encode()
         assert fix_source(source, str(tmp_path / "a.py"), settings, unsafe=True).fixed == count
+
+
+def test_a_lambda_of_two_lines_becomes_one_line_where_it_fits() -> None:
+    file = FIXTURES / "DL204" / "fixable_chain.py"
+    source = file.read_text(encoding="utf-8").replace(
+        'F.pad(x[None], (4, 4), mode="reflect")',
+        'F.pad(\n                x[None], (4, 4),\n                mode="reflect"\n)',
+    )
+    expected = file.with_suffix(".py.safe").read_text(encoding="utf-8")
+    assert fix(file, unsafe=False, source=source.encode()).source.decode() == expected
+    longer = source.replace("mode=", "value=0.123456789012345678901234567890, mode=")
+    assert 'mode="reflect"\n' in fix(file, unsafe=False, source=longer.encode()).source.decode()

@@ -18,7 +18,9 @@ from dataloader_lint.edits.wording import name_for
 from dataloader_lint.semantics.syntax.expressions import Function, parameters
 from dataloader_lint.semantics.syntax.names import bindings_of
 from dataloader_lint.semantics.syntax.tree import Node, Scope
+from dataloader_lint.source.decoding import split_lines
 
+_WIDTH = 79  # of a line, as PEP 8 has it
 # What command lines and configuration files become: their fields are read, and hardly ever changed.
 _SETTINGS = frozenset({"args", "cfg", "conf", "config", "flags", "hparams", "opt", "options", "opts", "params"})
 
@@ -100,11 +102,24 @@ def _body(editor: Editor, node: cst.Lambda, bound: list[Bound], *, is_statement:
     """The line (or lines) that return what the lambda returns, or that only evaluate it."""
     code = splice(editor.code(node.body), reads_replaced(editor, bound, editor.outer(node.body)[0]))
     if "\n" in code or "\r" in code:
+        code = _on_one_line(code, _WIDTH - len(f"{editor.indent}return "))
+    if "\n" in code or "\r" in code:
         if not _stands_alone(code):
             code = f"({code})"
         with suppress(RefusedError):  # inside of brackets any indentation will do
             code = shifted(editor, code, editor.indentation(editor.outer(node.body)[0]), editor.indent)
     return f"{editor.indent}{code}" if is_statement else f"{editor.indent}return {code}"
+
+
+def _on_one_line(code: str, width: int) -> str:
+    """Code on one line if it fits, and holds no comment and no string that a line may end in."""
+    if any(sign in code for sign in ("#", "\\", '"""', "'''")):
+        return code
+    line = ""
+    for part in (each.strip() for each in split_lines(code)):
+        line += part if line.endswith(("(", "[", "{")) or part.startswith((")", "]", "}")) else f" {part}"
+    line = line.strip()
+    return line if len(line) <= width else code
 
 
 def _stands_alone(code: str) -> bool:

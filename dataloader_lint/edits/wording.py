@@ -97,6 +97,7 @@ def _by_step(node: cst.Lambda) -> str:
     body: cst.BaseExpression = node.body
     if isinstance(body, cst.IfExp) and dotted(body.orelse) == names[0]:
         body = body.body
+    body = _unwrapped(body)
     if _is_scaled(body, names[0]):
         return "rescale"
     if isinstance(body, cst.BinaryOperation) and dotted(body.left) == names[0] and last_name(body.right):
@@ -122,6 +123,14 @@ def _by_step(node: cst.Lambda) -> str:
         return f"to_{_CONVERSIONS[callee]}"
     noun = names[0] if len(names[0]) >= _SHORTEST_NOUN else "sample"
     return f"{callee}_{noun}" if len(callee) >= _SHORTEST_NOUN and noun not in callee else ""
+
+
+def _unwrapped(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The call of a function behind attributes and methods without arguments: `pad(x, 4)` of `pad(x, 4).squeeze()`."""
+    inner = node
+    while isinstance(inner, cst.Attribute) or (isinstance(inner, cst.Call) and not inner.args):
+        inner = inner.value if isinstance(inner, cst.Attribute) else inner.func
+    return inner if isinstance(inner, cst.Call) else node
 
 
 def _key_of(node: cst.BaseExpression) -> str:
