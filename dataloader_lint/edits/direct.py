@@ -1,4 +1,4 @@
-"""The function that a lambda only passes its arguments on to, so that it can take the lambda's place."""
+"""The function that another one only passes its arguments on to, so that it can take the place of that one."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.edits.captures import captured_names
+from dataloader_lint.edits.captures import captured_names, scope_of_name
 from dataloader_lint.edits.editor import Editor, replace
 from dataloader_lint.edits.fields import is_in_string, is_stored
 from dataloader_lint.edits.hoist import is_fixed
 from dataloader_lint.edits.imports import need_import
+from dataloader_lint.edits.lift import extent, remove_definition
 from dataloader_lint.edits.repair import Edit, RefusedError
-from dataloader_lint.semantics.syntax.expressions import Function, parameters
+from dataloader_lint.edits.uses import names_in
+from dataloader_lint.semantics.syntax.expressions import Function, last_name, parameters
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Scope
+
+# No pickle finds these functions of torch 2.13 by their names; it finds the other 723 that are not private.
+_NOT_FOUND_BY_NAME = frozenset({"lu", "quantized_gru", "quantized_lstm", "unique", "unique_consecutive"})
 
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """The code that takes the place of a lambda, `pad` or `partial(pad, value=0)`, and the edits that write it.
+    """The code that takes the place of a function, `pad` or `partial(pad, value=0)`, and the edits that write it.
 
-    `is_sure` is False where what the lambda looks up when it is called may be replaced until then.
+    `is_sure` is False where what the function looks up when it is called may be replaced until then.
     """
 
     code: str
@@ -31,68 +36,160 @@ class Direct:
 
 
 def direct_callee(editor: Editor, node: Function) -> Direct | None:
-    """The function that a lambda only passes its arguments on to: `pad` for `lambda rows: pad(rows)`.
+    """The function that a lambda or local function only passes its arguments on to: `pad` for `lambda rows: pad(rows)`.
 
-    Other arguments of the call are bound by `functools.partial`. None where the lambda does more, and unless the name
-    can mean only one function of the module, or one that it imports: it is bound once, at module level, and above the
-    lambda if that is evaluated on import. The caller must pass its arguments by position. Refused where the other
-    arguments of a function of the module cannot be bound: one that only calls another one would be no gain.
+    Other arguments of the call are bound by `functools.partial`. None where the function does more, and unless the name
+    can mean only one function: one of the module, one that it imports, or what the function around has under the name,
+    `tokenizer.pad`. The caller must pass its arguments by position. Refused where the other arguments of a function of
+    the module cannot be bound: one that only calls another one would be no gain.
     """
-    if not isinstance(node, cst.Lambda) or node not in editor.tree or not isinstance(node.body, cst.Call):
+    call = _only_call(node)
+    if call is None or node not in editor.tree or _has_comment(editor, node):
         return None
-    call = node.body
+    uses = _uses_of(editor, node)
     callee = dotted(call.func)
     root = callee.partition(".")[0]
-    names = [param.name.value for param in parameters(node)]
-    place = _place_of_parameters(editor, node, call, names)
-    binding = _module_function(editor, node, root, is_whole=callee == root) if root and root not in names else None
-    if place is None or binding is None or "#" in editor.code(node):
+    names = _passed_on(node)
+    if not uses or not names or not root or root in _bare(names):
+        return None
+    found = _callee_of(editor, node, callee)
+    place = _place_of_parameters(editor, node, call, names, found) if found is not None else None
+    if found is None or place is None:
         return None
     others = [arg for index, arg in enumerate(call.args) if not place <= index < place + len(names)]
+    is_local = not isinstance(found, Binding)
+    is_sure = not is_in_string(editor, callee) and not (is_local and is_stored(editor, call.func))
     if not others:
-        return Direct(callee, (replace(editor, node, callee),), not is_in_string(editor, callee))
-    keywords = _keywords_behind(call, place + len(names), binding)
-    if keywords is None or not all(_can_be_bound(editor, arg.value) for arg in others):
-        if binding.kind is Kind.FUNCTION:
+        return Direct(callee, _put(editor, node, uses, callee), is_sure)
+    keywords = _keywords_behind(call, place + len(names), found)
+    if keywords is None or not all(_can_be_bound(editor, arg.value) for arg in others) or len(uses) > 1:
+        if isinstance(found, Binding) and found.kind is Kind.FUNCTION and len(uses) == 1:
             raise RefusedError("it only calls another function")
         return None
-    captured_names(editor, node, node)
+    captured_names(editor, node, uses[0])
     before = [editor.code(arg.value) for arg in call.args[:place]]
     bound = [*before, *(f"{name}={editor.code(value)}" for name, value in keywords)]
     partial = need_import(editor, node, "functools", "partial")
     code = f"{partial.name}({', '.join([callee, *bound])})"
-    is_sure = not any(is_stored(editor, arg.value) for arg in others) and not is_in_string(editor, callee)
-    return Direct(code, (*partial.edits, replace(editor, node, code)), is_sure)
+    is_sure = is_sure and not any(is_stored(editor, arg.value) for arg in others)
+    return Direct(code, (*partial.edits, *_put(editor, node, uses, code)), is_sure)
 
 
-def _place_of_parameters(editor: Editor, node: cst.Lambda, call: cst.Call, names: list[str]) -> int | None:
-    """Where the parameters stand among the arguments: all of them, in order and by position; None if not so."""
+def _has_comment(editor: Editor, node: Function) -> bool:
+    """True if a comment explains the function: above it, in it, or beside its last line."""
+    start, end = extent(editor, node) if isinstance(node, cst.FunctionDef) else editor.outer(node)
+    return "#" in editor.text[start:end]
+
+
+def _only_call(node: Function) -> cst.Call | None:
+    """The call whose result a function returns, without anything else that it does or says."""
+    body: object = node.body
+    if isinstance(node, cst.FunctionDef):
+        if node.decorators or node.asynchronous is not None or len(node.body.body) != 1:
+            return None
+        line = node.body.body[0]
+        statement = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else line
+        body = statement.value if isinstance(statement, cst.Return) else None
+    return body if isinstance(body, cst.Call) else None
+
+
+def _uses_of(editor: Editor, node: Function) -> list[cst.BaseExpression]:
+    """The places of a function: the lambda itself, or where a local function is read; none unless all can change."""
+    if isinstance(node, cst.Lambda):
+        return [node] if _is_called_by_position(editor, node) else []
+    tree, home, block = editor.tree, editor.tree.scope_of(node), editor.tree.parent(node)
+    if home.function is not home or len(bindings_of(home)[node.name.value]) > 1:
+        return []
+    if not isinstance(block, cst.IndentedBlock) or len(block.body) < 2:
+        return []
+    reads = [each for each in names_in(tree, home.node, node.name.value) if scope_of_name(editor, each) is home]
+    is_called = any(isinstance(call := tree.parent(each), cst.Call) and call.func is each for each in reads)
+    is_inner = any(tree.scope_of(each) is not home for each in reads)
+    if is_called or is_inner or not all(_is_called_by_position(editor, each) for each in reads):
+        return []
+    return list(reads)
+
+
+def _is_called_by_position(editor: Editor, node: cst.BaseExpression) -> bool:
+    """False for a function that gets another name in a class, or one by which the file calls it with keywords."""
+    above = editor.tree.parent(node)
+    if not isinstance(above, cst.Assign | cst.AnnAssign):
+        return True
+    if editor.tree.scope_of(above).is_class:
+        return False
+    targets = [each.target for each in above.targets] if isinstance(above, cst.Assign) else [above.target]
+    names = {last_name(each) for each in targets}
+    calls = (call for call in editor.tree.find(editor.tree.module, cst.Call) if last_name(call.func) in names)
+    return not any(arg.keyword is not None or arg.star == "**" for call in calls for arg in call.args)
+
+
+def _put(editor: Editor, node: Function, uses: list[cst.BaseExpression], code: str) -> tuple[Edit, ...]:
+    """The edits that put a callee in the place of a function."""
+    gone = (remove_definition(editor, node),) if isinstance(node, cst.FunctionDef) else ()
+    return (*gone, *(replace(editor, each, code) for each in uses))
+
+
+def _passed_on(node: Function) -> list[str]:
+    """The parameters as a call passes them on by position, `*rows` and `**more` among them; none if it cannot."""
     params = node.params
-    if params.star_kwarg or params.kwonly_params or isinstance(params.star_arg, cst.Param) or not names:
-        return None
-    if any(param.default is not None for param in parameters(node)) or any(arg.star for arg in call.args):
-        return None
-    used = [name.value for name in editor.tree.find(call, cst.Name) if name.value in names]
-    passed = [dotted(arg.value) if arg.keyword is None else "" for arg in call.args]
+    if params.kwonly_params or any(each.default is not None for each in parameters(node)):
+        return []
+    names = [each.name.value for each in (*params.posonly_params, *params.params)]
+    if isinstance(params.star_arg, cst.Param):
+        names.append(f"*{params.star_arg.name.value}")
+    if params.star_kwarg is not None:
+        names.append(f"**{params.star_kwarg.name.value}")
+    return names
+
+
+def _place_of_parameters(
+    editor: Editor, node: Function, call: cst.Call, names: list[str], found: Binding | Scope
+) -> int | None:
+    """Where the parameters stand among the arguments: all of them, in order and by position; None if not so.
+
+    The first one may as well be passed by its name, if that is the first parameter of a function of the module.
+    """
+    used = sorted(name.value for name in editor.tree.find(call, cst.Name) if name.value in _bare(names))
+    known = _parameters_of(found)
+    first = known[0].name.value if known else ""
+    passed = [
+        f"{arg.star}{dotted(arg.value)}" if arg.keyword is None or (not index and arg.keyword.value == first) else ""
+        for index, arg in enumerate(call.args)
+    ]
     places = [index for index, name in enumerate(passed) if passed[index : index + len(names)] == names and name]
-    return places[0] if places and sorted(used) == sorted(names) else None
-
-
-def _keywords_behind(call: cst.Call, end: int, binding: Binding) -> list[tuple[str, cst.BaseExpression]] | None:
-    """The arguments behind those of the lambda as keywords; None where they have no name."""
-    node = binding.node
-    known = node.params.params if isinstance(node, cst.FunctionDef) else ()
-    if isinstance(node, cst.FunctionDef) and node.params.posonly_params:
+    others = (arg for index, arg in enumerate(call.args) if not places or not 0 <= index - places[0] < len(names))
+    if not places or any(arg.star for arg in others):
         return None
-    found: list[tuple[str, cst.BaseExpression]] = []
+    keywords = sum(arg.keyword is not None and arg.keyword.value in _bare(names) for arg in call.args)
+    return places[0] if len(used) == len(names) + keywords and set(used) == set(_bare(names)) else None
+
+
+def _bare(names: list[str]) -> list[str]:
+    return [name.lstrip("*") for name in names]
+
+
+def _parameters_of(found: Binding | Scope) -> tuple[cst.Param, ...]:
+    """The parameters of a function of the module that can be passed by position; none of others."""
+    node = found.node
+    if isinstance(found, Scope) or not isinstance(node, cst.FunctionDef) or node.params.posonly_params:
+        return ()
+    return tuple(node.params.params)
+
+
+def _keywords_behind(call: cst.Call, end: int, found: Binding | Scope) -> list[tuple[str, cst.BaseExpression]] | None:
+    """The arguments behind those of the function as keywords; None where they have no name."""
+    known = _parameters_of(found)
+    if isinstance(found, Binding) and isinstance(found.node, cst.FunctionDef) and found.node.params.posonly_params:
+        return None
+    keywords: list[tuple[str, cst.BaseExpression]] = []
     for index, arg in enumerate(call.args[end:], end):
         if arg.keyword is not None:
-            found.append((arg.keyword.value, arg.value))
+            keywords.append((arg.keyword.value, arg.value))
         elif index < len(known):
-            found.append((known[index].name.value, arg.value))
+            keywords.append((known[index].name.value, arg.value))
         else:
             return None
-    return found
+    return keywords
 
 
 def _can_be_bound(editor: Editor, node: cst.BaseExpression) -> bool:
@@ -103,28 +200,64 @@ def _can_be_bound(editor: Editor, node: cst.BaseExpression) -> bool:
     return bool(root) and len(bindings_of(editor.tree.root).get(root, ())) <= 1
 
 
-def _module_function(editor: Editor, node: cst.Lambda, name: str, *, is_whole: bool) -> Binding | None:
-    """The one binding of a name that is a function's own, as the lambda and the place around it see it."""
-    scope: Scope | None = editor.tree.scope_of(node)
-    is_on_import = scope is editor.tree.root
-    while scope is not None and scope is not editor.tree.root:
-        if isinstance(scope.node, cst.ClassDef) or name in bindings_of(scope):
-            return None
+def _callee_of(editor: Editor, node: Function, callee: str) -> Binding | Scope | None:
+    """What the root of a callee is: the one binding of a function's own name, or the function around that has it."""
+    root = callee.partition(".")[0]
+    scope = editor.tree.scope_of(node)
+    own = scope
+    while scope is not editor.tree.root and scope.parent is not None:
+        if (scope is own or not scope.is_class) and root in bindings_of(scope):
+            return _local_callee(editor, node, callee, scope)
         scope = scope.parent
+    return _module_function(editor, node, callee)
+
+
+def _local_callee(editor: Editor, node: Function, callee: str, scope: Scope) -> Binding | Scope | None:
+    """The scope of a local name that can be read where the function stands, or its import; None for a class body's."""
+    if not scope.is_function:
+        return None
+    root = callee.partition(".")[0]
+    bindings = bindings_of(scope)[root]
+    if len(bindings) == 1 and bindings[0].kind is Kind.IMPORT and editor.tree.scope_of(node) is scope:
+        line = editor.tree.parent(bindings[0].node)
+        is_before = line is not None and editor.tree.order(line) < editor.tree.order(node)
+        is_always = line is not None and editor.tree.parent(line) is getattr(scope.node, "body", None)
+        return bindings[0] if is_before and is_always and _is_function_of(bindings[0], callee) else None
+    return scope if root in captured_names(editor, node, node) else None
+
+
+def _is_function_of(binding: Binding, callee: str) -> bool:
+    """True if an import brings what looks like a function, and a pickle finds that by its name."""
+    name, _, member = callee.partition(".")
+    if binding.imported == "torch" and callee.rpartition(".")[2] in _NOT_FOUND_BY_NAME:
+        return False
+    is_standard = binding.imported.partition(".")[0] in sys.stdlib_module_names
+    if (member and is_standard) or "random" in callee.split(".")[1:-1]:
+        return False  # `random.choice` and `np.random.choice` are methods of a hidden object
+    return (binding.member is not None or bool(member)) and name[:1].islower()
+
+
+def _module_function(editor: Editor, node: Function, callee: str) -> Binding | None:
+    """The one binding of a function of the module, or of what it imports, which a pickle finds by its name."""
+    name, _, member = callee.partition(".")
     bound = bindings_of(editor.tree.root)
     if "*" in bound or len(bound.get(name, ())) != 1:
         return None
     binding = bound[name][0]
-    if binding.kind is Kind.FUNCTION and is_whole:
-        is_plain = isinstance(binding.node, cst.FunctionDef) and not binding.node.decorators
-    else:  # functions of torch itself are written in C, and some of those cannot be pickled
-        is_member = binding.member is not None or not is_whole
-        is_plain = binding.kind is Kind.IMPORT and is_member and binding.imported != "torch" and name[:1].islower()
-        if not is_whole and binding.imported.partition(".")[0] in sys.stdlib_module_names:
-            return None  # `random.choice` is a method of a hidden object
+    if binding.kind is Kind.FUNCTION and not member:
+        is_plain = isinstance(binding.node, cst.FunctionDef) and all(map(_keeps_name, binding.node.decorators))
+    else:
+        is_plain = binding.kind is Kind.IMPORT and _is_function_of(binding, callee)
     line = editor.tree.parent(binding.node) if binding.kind is Kind.IMPORT else binding.node
     if line is None or editor.tree.parent(line) is not editor.tree.module:
         return None  # under a main guard or another condition
+    is_on_import = editor.tree.scope_of(node).function is None
     if not is_plain or (is_on_import and editor.start(binding.node) > editor.start(node)):
         return None
     return binding
+
+
+def _keeps_name(decorator: cst.Decorator) -> bool:
+    """True for `torch.no_grad()` and the like: a pickle finds what they return by the function's own name."""
+    made = decorator.decorator
+    return dotted(made.func if isinstance(made, cst.Call) else made) in ("torch.inference_mode", "torch.no_grad")

@@ -56,14 +56,20 @@ def _lift(editor: Editor, node: cst.FunctionDef) -> tuple[str, tuple[Edit, ...]]
     bound = bound_parameters(editor, node, captured)
     added = add_function(editor, node, _at_module_level(editor, node, new_name, bound))
     written, imports = bound_call(editor, node, new_name, [f"{each.name}={each.code}" for each in bound])
-    start, end = _extent(editor, node)
+    start, end = extent(editor, node)
     indentation = editor.indentation(first_offset(editor, node))
     if captured and not once:
         line = f"{indentation}{name} = {written}{editor.newline}"
         return new_name, (*added, *imports, Edit(start, end, line))
-    gone = Edit(start, _skip_blank_lines(editor, end), "")
+    gone = remove_definition(editor, node)
     others = [] if is_kept and not captured else [replace(editor, each, written) for each in uses]
     return new_name, (*added, *imports, gone, *others)
+
+
+def remove_definition(editor: Editor, node: cst.FunctionDef) -> Edit:
+    """Take a local function away, with its comments and the blank lines below it."""
+    start, end = extent(editor, node)
+    return Edit(start, _skip_blank_lines(editor, end), "")
 
 
 def _check_head(editor: Editor, node: cst.FunctionDef) -> None:
@@ -92,7 +98,7 @@ def _other_name(around: cst.CSTNode, name: str) -> str:
     return f"{name}_for_{owner}" if owner else f"{name}_samples"
 
 
-def _extent(editor: Editor, node: cst.FunctionDef) -> tuple[int, int]:
+def extent(editor: Editor, node: cst.FunctionDef) -> tuple[int, int]:
     """The lines of a function, with the comments above it and those indented like its body below."""
     start = start_with_comments(editor, node)
     end = editor.next_line(editor.end(node))
@@ -113,7 +119,7 @@ def _skip_blank_lines(editor: Editor, offset: int) -> int:
 
 def _at_module_level(editor: Editor, node: cst.FunctionDef, name: str, bound: list[Bound]) -> str:
     """The function's text under another name, with more parameters, at the left margin."""
-    start, end = _extent(editor, node)
+    start, end = extent(editor, node)
     indentation = editor.indentation(first_offset(editor, node))
     found = _NAME.match(editor.text, editor.text.index("def", editor.start(node)))
     if found is None:

@@ -86,7 +86,41 @@ def in_a_method(data):
     return Task().loader(data)
 
 
-MAKERS = "inline captures chosen by_default by_name by_keywords later in_a_method"
+class Padding:
+    def __init__(self, value):
+        self.value = value
+
+    def pad(self, rows, times=1):
+        return rows + [self.value] * times
+
+
+@torch.no_grad()
+def total(rows, start=0):
+    return sum(rows) + start
+
+
+def forwards_to_a_method(data, value=8):
+    padding = Padding(value)
+    return DataLoader(data, batch_size=2, num_workers=1, collate_fn=lambda rows: padding.pad(rows))
+
+
+def forwards_more_to_a_method(data, value=8):
+    padding = Padding(value)
+    return DataLoader(data, batch_size=2, num_workers=1, collate_fn=lambda rows: padding.pad(rows, times=2))
+
+
+def forwards_by_keyword(data):
+    return DataLoader(data, batch_size=2, num_workers=1, collate_fn=lambda batch: total(rows=batch, start=2))
+
+
+def forwards_to_torch(data):
+    return DataLoader(data, batch_size=2, num_workers=1, collate_fn=lambda rows: torch.as_tensor(rows))
+
+
+MAKERS = (
+    "inline captures chosen by_default by_name by_keywords later in_a_method "
+    "forwards_to_a_method forwards_more_to_a_method forwards_by_keyword forwards_to_torch"
+)
 """
 
 LOCAL = """
@@ -125,7 +159,25 @@ def recursive(data):
     return DataLoader(data, batch_size=2, num_workers=1, collate_fn=flatten)
 
 
-MAKERS = "once twice factory recursive"
+def total(rows, start=0):
+    return sum(rows) + start
+
+
+def forwards(data):
+    def collate(batch):
+        return total(batch)
+
+    return DataLoader(data, batch_size=2, num_workers=1, collate_fn=collate)
+
+
+def forwards_more(data, start=3):
+    def collate(batch):
+        return total(batch, start)
+
+    return DataLoader(data, batch_size=2, num_workers=1, collate_fn=collate)
+
+
+MAKERS = "once twice factory recursive forwards forwards_more"
 """
 
 ARGUMENTS = """

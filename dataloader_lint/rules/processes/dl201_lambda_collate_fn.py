@@ -55,9 +55,9 @@ pickled.
 ## Fix safety
 Safe: the lambda becomes a module-level function that does the same.
 
-A lambda that only calls a function of the module, or an imported one, is replaced by that function, or by a
-`functools.partial` of it. That is unsafe if a string of the module holds the name of the function, which may be
-patched, or if the module stores an attribute that is bound.
+A lambda that only calls a function of the module, an imported one, or a method of a local object (`tokenizer.pad`) is
+replaced by that function, or by a `functools.partial` of it. That is unsafe if a string of the module holds the name of
+the function, which may be patched, or if the module stores an attribute that is bound.
 
 There is no fix if the lambda uses something that cannot be pickled either, such as a lock or an open file.
 

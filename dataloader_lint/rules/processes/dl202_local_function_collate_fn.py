@@ -59,7 +59,8 @@ def make(dataset, pad_value):
 
 ## Fix safety
 Unsafe: the function moves to module level. The variables that it uses are bound when the loader is made, no longer
-when a batch is collated. There is no fix in a notebook.
+when a batch is collated. A function that only calls another one is replaced by that, or by a `functools.partial` of it.
+There is no fix in a notebook.
 
 ## When to ignore it
 If the program only ever forks its workers: by its start method, and on a Python before 3.14.
@@ -138,10 +139,13 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import RefusedError, Repair, lift_function
+    from dataloader_lint.edits import RefusedError, Repair, direct_callee, lift_function
     from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
     if captures_unpicklable(callback.loader.ev, callback.function):
         raise RefusedError(HOLDS_UNPICKLABLE)
+    direct = direct_callee(editor, callback.function.node)
+    if direct is not None:
+        return Repair(Safety.UNSAFE, f"Pass `{direct.code}` instead of `{callback.name}`", direct.edits)
     name, edits = lift_function(editor, callback.function.node)
     return Repair(Safety.UNSAFE, f"Move `{name}` to module level", edits)

@@ -55,8 +55,7 @@ def make(dataset, priority):
 Safe for a lambda: it becomes a module-level function that does the same. Unsafe for a nested function: it moves to
 module level, and the variables that it uses are bound when the loader is made. There is no fix in a notebook.
 
-A lambda that only calls a function of the module, or an imported one, with its own arguments is replaced by that
-function.
+A function that only calls another one with its own arguments is replaced by that.
 
 ## When to ignore it
 If the program only ever forks its workers: by its start method, and on a Python before 3.14.
@@ -155,5 +154,8 @@ def fix(callback: Callback, editor: Editor) -> Repair | None:
             return Repair(safety, f"Pass `{direct.code}` instead of the lambda", direct.edits)
         name, edits = hoist_lambda(editor, function, "worker_init_fn")
         return Repair(Safety.SAFE, f"Turn the lambda into a module-level function, `{name}`", edits)
+    direct = direct_callee(editor, function)
+    if direct is not None:
+        return Repair(Safety.UNSAFE, f"Pass `{direct.code}` instead of `{callback.name}`", direct.edits)
     name, edits = lift_function(editor, function)
     return Repair(Safety.UNSAFE, f"Move `{name}` to module level", edits)

@@ -70,8 +70,8 @@ module-level class with `__call__`.
 
 ## Fix safety
 Safe for a lambda that uses no variables of the enclosing function: it becomes a module-level function. Unsafe
-otherwise, since those variables are then bound when the object is made. A lambda that only calls a function of the
-module, or an imported one, is replaced by that function, or by a `functools.partial` of it.
+otherwise, since those variables are then bound when the object is made. A function that only calls another one is
+replaced by that, or by a `functools.partial` of it.
 
 There is no fix in a notebook, for lambdas that no name would tell apart, and for those that use something that cannot
 be pickled either, such as a lock or an open file.
@@ -184,8 +184,6 @@ def _advice(kept: KeptFunction) -> str:
 
 
 def fix(kept: KeptFunction, ev: Evaluator, editor: Editor) -> Repair | None:
-    import libcst as cst
-
     from dataloader_lint.edits import RefusedError, Repair, direct_callee, hoist_lambda, lift_function
     from dataloader_lint.edits.captures import captured_names
     from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
@@ -199,14 +197,16 @@ def fix(kept: KeptFunction, ev: Evaluator, editor: Editor) -> Repair | None:
     if captures_unpicklable(ev, kept.function):
         raise RefusedError(HOLDS_UNPICKLABLE)
     if kept.is_lambda:
-        is_passed = isinstance(editor.tree.parent(kept.function.node), cst.Arg | cst.Element)
-        direct = direct_callee(editor, kept.function.node) if is_passed else None
-        if direct is not None:
-            safety = Safety.SAFE if direct.is_sure and "(" not in direct.code else Safety.UNSAFE
-            return Repair(safety, f"Pass `{direct.code}` instead of the lambda", direct.edits)
+        direct = direct_callee(editor, kept.function.node)
         captured = captured_names(editor, kept.function.node, kept.function.node)
+        if direct is not None:
+            safety = Safety.SAFE if direct.is_sure and "(" not in direct.code and not captured else Safety.UNSAFE
+            return Repair(safety, f"Use `{direct.code}` instead of the lambda", direct.edits)
         name, edits = hoist_lambda(editor, kept.function.node, kept.role)
         safety = Safety.UNSAFE if captured else Safety.SAFE
         return Repair(safety, f"Turn the lambda into a module-level function, `{name}`", edits)
+    direct = direct_callee(editor, kept.function.node)
+    if direct is not None:
+        return Repair(Safety.UNSAFE, f"Use `{direct.code}` instead of `{kept.name}`", direct.edits)
     name, edits = lift_function(editor, kept.function.node)
     return Repair(Safety.UNSAFE, f"Move `{name}` to module level", edits)
