@@ -31,27 +31,6 @@ PROOF = Proof(
         count, mean = evaluate(errors)
         probe.say(count=count, mean=mean)
     """,
-    after="""
-    import probe
-    import torch
-    from torch.utils.data import DataLoader
-
-
-    def evaluate(errors):
-        loader = DataLoader(errors, batch_size=32)
-        total, count = 0.0, 0
-        with torch.no_grad():
-            for batch in loader:
-                total += float(batch.sum())
-                count += len(batch)
-        return count, round(total / count, 2)
-
-
-    if __name__ == "__main__":
-        errors = torch.cat([torch.full((127,), 1.0), torch.full((31,), 8.75)])
-        count, mean = evaluate(errors)
-        probe.say(count=count, mean=mean)
-    """,
 )
 
 

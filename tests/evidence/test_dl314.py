@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader
 
 if __name__ == "__main__":
     torch.set_default_device("cuda")
-    loader = DataLoader(range(8), batch_size=4, shuffle=True{more})
+    loader = DataLoader(range(8), batch_size=4, shuffle=True)
     probe.say(samples=sum(len(batch) for batch in loader))
 """
 
@@ -22,8 +22,7 @@ PROOF = Proof(
     rule="DL314",
     symptom="RuntimeError: Expected a 'cuda' device type for generator but found 'cpu'",
     cure="all samples come",
-    before=PROGRAM.format(more=""),
-    after=PROGRAM.format(more=', generator=torch.Generator(device="cuda")'),
+    before=PROGRAM,
     needs=(Need.CUDA,),
 )
 

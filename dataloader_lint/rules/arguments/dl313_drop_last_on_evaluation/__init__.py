@@ -65,7 +65,10 @@ def evaluate(model, dataset):
 If the code divides by the number of batches, weigh each batch by its size.
 
 ## Fix safety
-No fix: code that averages over batches, or needs batches of one size, has to change with it.
+Unsafe: `drop_last=True` becomes `drop_last=False`, which changes the metric. This is done where that alone is the cure,
+and where names or a branch say that the loader is for evaluation only. There is no fix if the code that evaluates
+computes with the batch size, gathers batches of several processes, asks for the number of batches, or takes the mean of
+one number for each: the last batch would count as much as the others.
 
 ## When to ignore it
 If the model needs whole batches, as some contrastive and generative ones do, or the rest is counted elsewhere.
@@ -82,17 +85,28 @@ None: the metric is computed over fewer samples.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
+from dataloader_lint.diagnostics import Safety
 from dataloader_lint.gate import EVALUATIONS
-from dataloader_lint.rules.base import Claim, Entity, Finding, Level, Rule
+from dataloader_lint.rules.base import Claim, Entity, Finding, FixLevel, Level, Rule
 
 if TYPE_CHECKING:
+    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.rules.arguments.dl313_drop_last_on_evaluation.evaluations import Evaluation
     from dataloader_lint.semantics.evaluation.loader_calls import Loader
 
-RULE = Rule("DL313", "drop-last-on-evaluation", Entity.LOOP, Level.ERROR, Claim.MUST, subjects=(EVALUATIONS,))
+RULE = Rule(
+    "DL313",
+    "drop-last-on-evaluation",
+    Entity.LOOP,
+    Level.ERROR,
+    Claim.MUST,
+    fix=FixLevel.UNSAFE,
+    subjects=(EVALUATIONS,),
+)
 
 
 def find(file: File) -> Iterable[Evaluation]:
@@ -116,7 +130,24 @@ def check(found: Evaluation, file: File) -> Iterator[Finding]:
     where = f" ({found.where})" if found.where != name else ""
     problem = f"{name} evaluates{where} with `drop_last=True`, which skips the last batch{number}"
     cause = f"{outermost_definition(found.node, file.tree)}:{found.loader.bound_name}"
-    yield Finding(found.node, problem, _advice(found), because=found.steps, cause=cause)
+    yield Finding(found.node, problem, _advice(found), partial(fix, found), found.steps, cause=cause)
+
+
+def fix(found: Evaluation, editor: Editor) -> Repair | None:
+    import libcst as cst
+
+    from dataloader_lint.edits import RefusedError, Repair, replace
+    from dataloader_lint.rules.arguments.dl313_drop_last_on_evaluation.last_batch import obstacle
+    from dataloader_lint.semantics.syntax.expressions import keyword_of
+
+    call, _ = found.loader.construction
+    value = keyword_of(call, "drop_last")
+    if call not in editor.tree or not isinstance(value, cst.Name) or value.value != "True":
+        raise RefusedError("`drop_last=True` stands elsewhere")
+    reason = obstacle(found)
+    if reason:
+        raise RefusedError(reason)
+    return Repair(Safety.UNSAFE, "Keep the last batch", (replace(editor, value, "False"),))
 
 
 def _advice(found: Evaluation) -> str:

@@ -27,13 +27,13 @@ from dataloader_lint.semantics.values.known_values import truth
 from dataloader_lint.semantics.values.values import Evaluator, Frame, Function, Method, is_default
 
 _WITHOUT_GRADIENTS = frozenset({"inference_mode", "no_grad"})
-_LOADER_METHODS = frozenset({"predict_dataloader", "test_dataloader", "val_dataloader"})
+LOADER_METHODS = frozenset({"predict_dataloader", "test_dataloader", "val_dataloader"})
 _EVALUATING = re.compile(
     r"(?:^|[^a-z])(?:dev|eval|evaluat(?:e|ion|or)|test|tester|testing|val|vali|valid|validat(?:e|ion|or))(?![a-z])"
 )
 _CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-_TRAINING = re.compile("train|calib|warm")
-_BATCH_SIZE = re.compile(r"(?:\w*_)?(?:batch_?size|batchSize|BATCH(?:_?SIZE)?|bs|BS)")
+TRAINING = re.compile("train|calib|warm")
+BATCH_SIZE = re.compile(r"(?:\w*_)?(?:batch_?size|batchSize|BATCH(?:_?SIZE)?|bs|BS)")
 _WITHIN_BATCH = re.compile(
     "r_precision|cdist|(?:distance|similarity|sim)_matrix|pairwise|contrastive|info_?nce|retriev"
 )
@@ -62,7 +62,7 @@ class Evaluation:
             return False
         bound = {name.value for each in tree.find(loop, cst.AssignTarget) for name in tree.find(each, cst.Name)}
         words = set(tree.words(loop.body).split()) - bound
-        return any(_BATCH_SIZE.fullmatch(word) for word in words)
+        return any(BATCH_SIZE.fullmatch(word) for word in words)
 
     @property
     def stacks_batches(self) -> bool:
@@ -157,7 +157,7 @@ def _is_reported_in(home: ModuleFacts, file: File) -> bool:
 
 def _evaluating_modules(project: Project, module: ModuleFacts) -> list[ModuleFacts]:
     """The other modules that may evaluate with what a module makes: of many, those that imports connect with it."""
-    words = ("no_grad", "inference_mode", *sorted(_LOADER_METHODS))
+    words = ("no_grad", "inference_mode", *sorted(LOADER_METHODS))
     found = dict.fromkeys(path for word in words for path in project.paths_with(module, word))
     found.pop(module.path, None)
     if len(found) > EVALUATING_MODULES:
@@ -202,7 +202,7 @@ def _loop_over(ev: Evaluator, loop: cst.For | cst.CompFor, frame: Frame, name: s
     found = [loader for _, loader in loaders_behind(ev, ev.values(loop.iter, frame), into_objects=False)]
     picked_from = tuple(found) if _is_picked(loop.iter, frame.scope) else ()
     for loader in found:
-        if not _TRAINING.search(loader.bound_name.lower()):
+        if not TRAINING.search(loader.bound_name.lower()):
             step = Step(frame.scope.module, loop, "this loop computes no gradients: it evaluates")
             yield Evaluation(loader, loop.iter, f"`{name}`", step, picked_from)
 
@@ -223,7 +223,7 @@ def _is_picked(node: cst.BaseExpression, scope: Scope) -> bool:
 def _of_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
     for scope in module.root.descend():
         node = scope.node
-        if not isinstance(node, cst.FunctionDef) or node.name.value not in _LOADER_METHODS:
+        if not isinstance(node, cst.FunctionDef) or node.name.value not in LOADER_METHODS:
             continue
         frame = ev.frame_of(scope)
         for returned in scope.own(cst.Return):
@@ -238,14 +238,14 @@ def _name_of_evaluation(loop: cst.For | cst.CompFor, scope: Scope) -> str:
     """What says by its name that a loop evaluates: what it goes over, its function or class; empty if nothing does."""
     tree = scope.module.tree
     words = tree.words(loop.iter)
-    if _TRAINING.search(words.lower()):
+    if TRAINING.search(words.lower()):
         return ""
     around = [scope.node, *([owner.node] if (owner := class_of(scope)) is not None else [])]
     names = [each.name.value for each in around if isinstance(each, cst.FunctionDef | cst.ClassDef)]
-    return next((word for word in (*words.split(), *names) if _says_evaluation(word)), "")
+    return next((word for word in (*words.split(), *names) if says_evaluation(word)), "")
 
 
-def _says_evaluation(name: str) -> bool:
+def says_evaluation(name: str) -> bool:
     """True for `val_loader` and `testDataLoader`, not for `latest`."""
     return _EVALUATING.search(_CAMEL_HUMP.sub("_", name).lower()) is not None
 
