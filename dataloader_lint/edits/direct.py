@@ -57,8 +57,7 @@ def direct_callee(editor: Editor, node: Function) -> Direct | None:
     if found is None or place is None:
         return None
     others = [arg for index, arg in enumerate(call.args) if not place <= index < place + len(names)]
-    is_local = not isinstance(found, Binding)
-    is_sure = not is_in_string(editor, callee) and not (is_local and is_stored(editor, call.func))
+    is_sure = not is_in_string(editor, callee) and (isinstance(found, Binding) or _is_plain_member(editor, call.func))
     if not others:
         return Direct(callee, _put(editor, node, uses, callee), is_sure)
     keywords = _keywords_behind(call, place + len(names), found)
@@ -103,9 +102,11 @@ def _uses_of(editor: Editor, node: Function) -> list[cst.BaseExpression]:
     if not isinstance(block, cst.IndentedBlock) or len(block.body) < 2:
         return []
     reads = [each for each in names_in(tree, home.node, node.name.value) if scope_of_name(editor, each) is home]
-    is_called = any(isinstance(call := tree.parent(each), cst.Call) and call.func is each for each in reads)
+    above = [tree.parent(each) for each in reads]
+    is_looked_at = any(isinstance(each, cst.Attribute) for each in above)
+    is_called = any(isinstance(call, cst.Call) and call.func is each for call, each in zip(above, reads, strict=True))
     is_inner = any(tree.scope_of(each) is not home for each in reads)
-    if is_called or is_inner or not all(_is_called_by_position(editor, each) for each in reads):
+    if is_looked_at or is_called or is_inner or not all(_is_called_by_position(editor, each) for each in reads):
         return []
     return list(reads)
 
@@ -224,6 +225,15 @@ def _local_callee(editor: Editor, node: Function, callee: str, scope: Scope) -> 
         is_always = line is not None and editor.tree.parent(line) is getattr(scope.node, "body", None)
         return bindings[0] if is_before and is_always and _is_function_of(bindings[0], callee) else None
     return scope if root in captured_names(editor, node, node) else None
+
+
+def _is_plain_member(editor: Editor, callee: cst.BaseExpression) -> bool:
+    """False if the file stores an attribute of this name, or decorates one: what is read may change until the call."""
+    if not isinstance(callee, cst.Attribute):
+        return True
+    defined = editor.tree.find(editor.tree.module, cst.FunctionDef)
+    is_decorated = any(each.decorators and each.name.value == callee.attr.value for each in defined)
+    return not is_decorated and not is_stored(editor, callee)
 
 
 def _is_function_of(binding: Binding, callee: str) -> bool:

@@ -194,6 +194,12 @@ BODIES = (
     "{k: rows for k in range(2)}",
     "(rows, __name__ and k)",
     "(rows, state)",
+    "helper(rows)",
+    "helper(rows=rows)",
+    "text.join(rows)",
+    "state.append(rows)",
+    "torch.stack(rows)",
+    "functools.reduce(max, rows, k)",
 )
 LATER = ("", "", "", "k = 7", "k += 1", "state.append(9)", "G = 5", "del j", "state = []", "text = 'other'")
 HELPER = ["G = 3", "", "", "def helper(rows):", "    return len(rows) + G", "", ""]

@@ -99,6 +99,48 @@ PROGRAMS: dict[str, dict[str, str]] = {
         "main.py": "try:\n    from nowhere import partial\nexcept ImportError:\n    partial = None\n"
         + COLLATE.format("(rows, k)", "    print(partial)\n")
     },
+    # Functions that only call another one.
+    "a method that is a property": {
+        "main.py": ROWS + "class Tool:\n    calls = 0\n\n    @property\n    def pad(self):\n"
+        "        Tool.calls += 1\n        count = Tool.calls\n        return [tuple, list][count % 2]\n\n\n"
+        "def make():\n    tool = Tool()\n"
+        "    return DataLoader(Rows(), num_workers=0, collate_fn=lambda rows: tool.pad(rows))\n" + RUN
+    },
+    "a method that is replaced": {
+        "main.py": ROWS + "class Tool:\n    def pad(self, rows):\n        return rows\n\n\n"
+        "def make():\n    tool = Tool()\n"
+        "    loader = DataLoader(Rows(), num_workers=0, collate_fn=lambda rows: tool.pad(rows))\n"
+        "    tool.pad = tuple\n    return loader\n" + RUN
+    },
+    "an object that is replaced": {
+        "main.py": ROWS + "class Tool:\n    def pad(self, rows):\n        return rows\n\n\n"
+        "def make():\n    tool = Tool()\n"
+        "    loader = DataLoader(Rows(), num_workers=0, collate_fn=lambda rows: tool.pad(rows))\n"
+        "    tool = None\n    return loader\n" + RUN
+    },
+    "a local function with the name of a function": {
+        "main.py": ROWS + "def pad(rows, k=1):\n    return rows, k\n\n\ndef make():\n    def pad(rows):\n"
+        "        return rows[:1]\n\n    def collate(rows):\n        return pad(rows)\n\n"
+        "    return DataLoader(Rows(), num_workers=0, collate_fn=collate)\n" + RUN
+    },
+    "a local function that others look at": {
+        "main.py": ROWS + "def pad(rows, k=1):\n    return rows, k\n\n\ndef make():\n    k = 2\n\n"
+        "    def collate(rows):\n        return pad(rows)\n\n    print(collate.__name__, k)\n"
+        "    return DataLoader(Rows(), num_workers=0, collate_fn=collate)\n" + RUN
+    },
+    "a local function that calls itself by another": {
+        "main.py": ROWS + "def again(rows, function):\n    return rows, function is None\n\n\ndef make():\n"
+        "    def collate(rows):\n        return again(rows, collate)\n\n"
+        "    return DataLoader(Rows(), num_workers=0, collate_fn=collate)\n" + RUN
+    },
+    "an argument by a keyword of another name": {
+        "main.py": ROWS + "def pad(rows, k=1):\n    return rows, k\n\n\n"
+        "def make():\n    return DataLoader(Rows(), num_workers=0, collate_fn=lambda rows: pad([7], k=rows))\n" + RUN
+    },
+    "all arguments in two stars": {
+        "main.py": ROWS + "def pad(*rows, **more):\n    return rows, more\n\n\n"
+        "def make():\n    return DataLoader(Rows(), num_workers=0, collate_fn=lambda *a, **b: pad(*a, *a, **b))\n" + RUN
+    },
     # Others who use a function.
     "called by a decorator": {
         "main.py": SEED.format("def run(function):\n    function()\n    return function\n\n\n@run\n", "") + RUN
