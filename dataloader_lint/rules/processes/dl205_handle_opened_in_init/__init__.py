@@ -111,7 +111,12 @@ class Images(Dataset):
 ```
 
 ## Fix safety
-No fix: you decide where the handle should be opened instead.
+No fix: no one edit is right for most classes. Of 25 such handles in real repositories,
+
+- 6 could be opened on first use as above, with a `with` block for what `__init__` reads
+- 5 were not needed after `__init__`: keep such a handle in a local variable, or do not open it
+- 5 had a transaction, cursor or HDF5 dataset beside them, which has to be opened on first use as well
+- 9 needed another design: a method opens them that others call too, or a server has to stay
 
 ## When to ignore it
 If the Dataset is only ever read with `num_workers=0`.
