@@ -21,6 +21,7 @@ from dataloader_lint.semantics.syntax.tree import Scope
 
 # No pickle finds these functions of torch 2.13 by their names; it finds the other 723 that are not private.
 _NOT_FOUND_BY_NAME = frozenset({"lu", "quantized_gru", "quantized_lstm", "unique", "unique_consecutive"})
+_TYPES = frozenset({"bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,10 @@ def direct_callee(editor: Editor, node: Function) -> Direct | None:
     callee = dotted(call.func)
     root = callee.partition(".")[0]
     names = _passed_on(node)
-    if not uses or not names or not root or root in _bare(names):
+    if not uses or not root or root in _bare(names):
         return None
+    if not names:
+        return _maker(editor, node, call)
     found = _callee_of(editor, node, callee)
     place = _place_of_parameters(editor, node, call, names, found) if found is not None else None
     if found is None or place is None:
@@ -72,6 +75,24 @@ def direct_callee(editor: Editor, node: Function) -> Direct | None:
     code = f"{partial.name}({', '.join([callee, *bound])})"
     is_sure = is_sure and not any(is_stored(editor, arg.value) for arg in others)
     return Direct(code, (*partial.edits, *_put(editor, node, uses, code)), is_sure)
+
+
+def _maker(editor: Editor, node: Function, call: cst.Call) -> Direct | None:
+    """What a lambda without parameters calls with types and literals alone: `partial(defaultdict, list)`."""
+    callee = dotted(call.func)
+    is_type = callee in _TYPES and callee not in bindings_of(editor.tree.root)
+    if isinstance(node, cst.FunctionDef) or parameters(node) or not (is_type or _callee_of(editor, node, callee)):
+        return None
+    for arg in call.args:
+        name = dotted(arg.value)
+        is_known = is_fixed(arg.value) or (name in _TYPES and name not in bindings_of(editor.tree.root))
+        if arg.star or not is_known:
+            return None
+    if not call.args:
+        return Direct(callee, (replace(editor, node, callee),), True)
+    partial = need_import(editor, node, "functools", "partial")
+    code = f"{partial.name}({', '.join([callee, *map(editor.code, call.args)])})"
+    return Direct(code, (*partial.edits, replace(editor, node, code)), True)
 
 
 def _has_comment(editor: Editor, node: Function) -> bool:

@@ -187,6 +187,7 @@ def fix(kept: KeptFunction, ev: Evaluator, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import RefusedError, Repair, direct_callee, hoist_lambda, lift_function
     from dataloader_lint.edits.captures import captured_names
     from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
+    from dataloader_lint.semantics.syntax.expressions import parameters
 
     if kept.function is None:
         raise RefusedError("a decorated function needs another way")
@@ -200,7 +201,8 @@ def fix(kept: KeptFunction, ev: Evaluator, editor: Editor) -> Repair | None:
         direct = direct_callee(editor, kept.function.node)
         captured = captured_names(editor, kept.function.node, kept.function.node)
         if direct is not None:
-            safety = Safety.SAFE if direct.is_sure and "(" not in direct.code and not captured else Safety.UNSAFE
+            binds = "(" in direct.code and bool(parameters(kept.function.node))
+            safety = Safety.SAFE if direct.is_sure and not binds and not captured else Safety.UNSAFE
             return Repair(safety, f"Use `{direct.code}` instead of the lambda", direct.edits)
         name, edits = hoist_lambda(editor, kept.function.node, kept.role)
         safety = Safety.UNSAFE if captured else Safety.SAFE
