@@ -87,9 +87,6 @@ ALTERNATIVE_DEPTH: Final = 4
 # Steps from an argument to the option that sets it.
 SETTABLE_DEPTH: Final = 8
 
-# Names that a number of workers is followed through.
-COUNT_HOPS: Final = 3
-
 # Functions around a loader that are looked at for a loop over epochs.
 RESTART_DEPTH: Final = 2
 
@@ -98,9 +95,6 @@ ARGUMENT_SITE_DEPTH: Final = 6
 
 # Places at which one argument may be written.
 ARGUMENT_SITES: Final = 100
-
-# Names that an index is followed through to a random number.
-CHANCE_DEPTH: Final = 4
 
 # Expressions, each part of or given by the next one, that the sample index is followed through.
 INDEX_NESTING: Final = 100
@@ -137,9 +131,6 @@ ARRAY_DEPTH: Final = 6
 
 # Names that a list is followed through to where it is made.
 KEPT_DEPTH: Final = 6
-
-# Names and calls that a list of labels is followed through.
-LABEL_DEPTH: Final = 6
 
 # Names that a position sampled at random is followed through.
 PICKED_DEPTH: Final = 4

@@ -5,10 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.semantics.classes import classes
-from dataloader_lint.semantics.limits import CHANCE_DEPTH
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, resolve
-from dataloader_lint.semantics.syntax.tree import Scope
+from dataloader_lint.semantics.syntax.origins import origins
+from dataloader_lint.semantics.syntax.tree import Tree
 from dataloader_lint.semantics.values.values import Bases
 
 _CHOICE_FUNCTIONS = frozenset({"choice", "choices", "sample"})
@@ -25,16 +24,12 @@ def sampled_source(call: cst.Call) -> cst.BaseExpression | None:
     return source
 
 
-def random_index_bounds(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> set[str]:
+def random_index_bounds(node: cst.BaseExpression, tree: Tree) -> set[str]:
     """The attributes in the bound of a random index: `randint(0, len(self.files) - 1)`."""
-    tree = scope.module.tree
-    if isinstance(node, cst.Name):
-        bindings = resolve(node, tree) if depth < CHANCE_DEPTH else []
-        value = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
-        return random_index_bounds(value, scope, depth + 1) if value is not None else set()
     return {
         part.attr.value
-        for call in tree.find(node, cst.Call)
+        for each in origins(node, tree)
+        for call in tree.find(each, cst.Call)
         if last_name(call.func) in _RANDOM_INTEGERS
         for arg in call.args
         for part in tree.find(arg.value, cst.Attribute)

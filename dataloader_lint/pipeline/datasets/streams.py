@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
@@ -10,7 +10,8 @@ from dataloader_lint.pipeline.datasets.dataset_bases import is_iterable_base
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.libraries.short_names import YIELDING_ELEMENTS
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.origins import ingredients, origins
 from dataloader_lint.semantics.syntax.tree import LOOPS, Scope, Tree
 from dataloader_lint.semantics.values.values import Bases, Evaluator, Function
 
@@ -58,17 +59,10 @@ def sample_loops(scope: Scope) -> list[cst.For]:
     return [each for each in found if id(each) not in several]
 
 
-def _calls_next(given: cst.CSTNode, loop: cst.For, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
+def _calls_next(given: cst.BaseExpression, loop: cst.For, tree: Tree) -> bool:
     """True if the yielded value of a pass derives from a `next(...)` call."""
-    for call in tree.find(given, cst.Call):
-        if dotted(call.func) == "next" and any(each is loop for each in tree.ancestors(call)):
-            return True
-    return any(
-        _calls_next(binding.value, loop, tree, seen | {id(binding)})
-        for name in tree.find(given, cst.Name)
-        for binding in resolve(name, tree)
-        if binding.kind is Kind.VALUE and binding.value is not None and id(binding) not in seen
-    )
+    calls = (call for each in ingredients(given, tree) for call in tree.find(each, cst.Call))
+    return any(dotted(call.func) == "next" and tree.is_inside(call, loop.body) for call in calls)
 
 
 def _yields_target(given: cst.BaseExpression, loop: cst.For, tree: Tree) -> bool:
@@ -90,45 +84,30 @@ def _is_target(node: cst.BaseExpression, taken: set[str], tree: Tree) -> bool:
     return is_whole and any(each.value in taken for each in tree.find(node, cst.Name))
 
 
-def iterated(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> Iterator[cst.CSTNode]:
+def iterated(node: cst.BaseExpression, tree: Tree) -> Iterator[cst.BaseExpression]:
     """Yields what a loop iterates over, without slices and calls that only count, order or shuffle it."""
-    if isinstance(node, cst.Call):
-        name = last_name(node.func)
-        if name in _DICT_VIEWS and isinstance(node.func, cst.Attribute):
-            yield node.func.value
-        elif name in _PASS_THROUGH:
-            for arg in node.args[: None if name in ("chain", "zip") else 1]:
-                yield from iterated(arg.value, tree, seen)
-    elif isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Slice):
-        yield from iterated(node.value, tree, seen)
-    elif isinstance(node, cst.IfExp):
-        yield from iterated(node.body, tree, seen)
-        yield from iterated(node.orelse, tree, seen)
-    elif isinstance(node, cst.Name):
-        for binding in resolve(node, tree):
-            if binding.kind is Kind.VALUE and not binding.path and binding.value is not None:
-                if id(binding) not in seen:
-                    yield from iterated(binding.value, tree, seen | {id(binding)})
-    else:
-        yield node
+    return (each for each in origins(node, tree, _gone_over) if not isinstance(each, cst.Call))
+
+
+def _gone_over(node: cst.BaseExpression) -> Iterable[cst.BaseExpression]:
+    if isinstance(node, cst.Subscript):
+        return (node.value,) if isinstance(node.slice[0].slice, cst.Slice) else ()
+    name = last_name(node.func) if isinstance(node, cst.Call) else ""
+    if not isinstance(node, cst.Call) or name not in _PASS_THROUGH | _DICT_VIEWS:
+        return ()
+    if name in _DICT_VIEWS:
+        return (node.func.value,) if isinstance(node.func, cst.Attribute) else ()
+    return [arg.value for arg in node.args[: None if name in ("chain", "zip") else 1]]
 
 
 _DICT_VIEWS = frozenset({"items", "keys", "values"})
 _PASS_THROUGH = YIELDING_ELEMENTS - {"trange"} | {"chain", "permutation", "sample", "zip"}
 
 
-def iterates_over_numbers(node: cst.BaseExpression, tree: Tree, seen: frozenset[int] = frozenset()) -> bool:
+def iterates_over_numbers(node: cst.BaseExpression, tree: Tree) -> bool:
     """True if a loop iterates over numbers: `range(len(self))`, or a shuffled list of them."""
-    if isinstance(node, cst.Name):
-        return any(
-            binding.kind is Kind.VALUE
-            and not binding.path
-            and binding.value is not None
-            and id(binding) not in seen
-            and iterates_over_numbers(binding.value, tree, seen | {id(binding)})
-            for binding in resolve(node, tree)
-        )
-    return any(last_name(call.func) in _NUMBER_SOURCES for call in tree.find(node, cst.Call))
+    calls = (call for each in origins(node, tree) for call in tree.find(each, cst.Call))
+    return any(last_name(call.func) in _NUMBER_SOURCES for call in calls)
 
 
 _NUMBER_SOURCES = frozenset({"arange", "permutation", "randperm", "range"})

@@ -206,7 +206,7 @@ class Body:
         index = node.slice[0].slice
         if isinstance(index, cst.Index) and isinstance(index.value, cst.Name | cst.Call | cst.Subscript):
             names = self.attributes(node.value)
-            bounds = random_index_bounds(index.value, self.scope) if names else set()
+            bounds = random_index_bounds(index.value, self.scope.module.tree) if names else set()
             for name in names:
                 if any(is_size_of(bound, name, self.bases) for bound in bounds):
                     self.use(name).add(AccessSite(node, self.scope, is_sampled=True))

@@ -12,7 +12,8 @@ import libcst as cst
 from dataloader_lint.semantics.dicts.writes import kept_under
 from dataloader_lint.semantics.limits import ALIAS_CHAIN, CALLERS, CHOOSING_MODULES
 from dataloader_lint.semantics.syntax.expressions import decorators, last_name
-from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve, target_paths
+from dataloader_lint.semantics.syntax.names import dotted, target_paths
+from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope, function_scope
 from dataloader_lint.semantics.values.values import (
     ABSENT,
@@ -165,11 +166,11 @@ def _looked_up(ev: Evaluator, node: cst.CSTNode | None, frame: Frame, own: str, 
     """What `own` means where an expression looks up a name that is known at run time only; empty elsewhere."""
     if depth > ALIAS_CHAIN:
         return ()
-    if isinstance(node, cst.Name):
-        values = (each.value for each in resolve(node, frame.scope.module.tree) if each.kind is Kind.VALUE)
-        return merge(*(_looked_up(ev, value, frame, own, depth + 1) for value in values))
-    if isinstance(node, cst.IfExp):
-        return merge(*(_looked_up(ev, each, frame, own, depth) for each in (node.body, node.orelse)))
+    found = origins(node, frame.scope.module.tree) if isinstance(node, cst.BaseExpression) else ()
+    return merge(*(_meant(ev, each, frame, own, depth) for each in found))
+
+
+def _meant(ev: Evaluator, node: cst.BaseExpression, frame: Frame, own: str, depth: int) -> Values:
     if isinstance(node, cst.Subscript):
         return _in_table(ev, node.value, frame, own)
     if not isinstance(node, cst.Call) or not node.args:

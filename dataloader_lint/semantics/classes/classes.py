@@ -14,7 +14,8 @@ from dataloader_lint.semantics.libraries.catalogue import LOADERS
 from dataloader_lint.semantics.limits import BASE_CLASSES
 from dataloader_lint.semantics.syntax.expressions import parameters
 from dataloader_lint.semantics.syntax.flow import never_returns
-from dataloader_lint.semantics.syntax.names import Kind, bindings_of, dotted, resolve, target_paths
+from dataloader_lint.semantics.syntax.names import Kind, bindings_of, dotted, target_paths
+from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import Node, Scope
 from dataloader_lint.semantics.values.values import (
     Bases,
@@ -307,12 +308,8 @@ def _is_plain_metaclass(ev: Evaluator, arg: cst.Arg, klass: Class) -> bool:
 
 def _gives_new_object(node: cst.BaseExpression | None, new: Scope) -> bool:
     """True for `super().__new__(cls)`, and for a name that means that."""
-    if isinstance(node, cst.Call):
-        return isinstance(node.func, cst.Attribute) and node.func.attr.value == "__new__"
-    bindings = resolve(node, new.module.tree) if isinstance(node, cst.Name) else []
-    return bool(bindings) and all(
-        isinstance(each.value, cst.Call) and _gives_new_object(each.value, new) for each in bindings
-    )
+    given = [each.func for each in origins(node, new.module.tree) if isinstance(each, cst.Call)]
+    return bool(given) and all(isinstance(each, cst.Attribute) and each.attr.value == "__new__" for each in given)
 
 
 def _replaces_class(ev: Evaluator, decorator: cst.Decorator, klass: Class) -> bool:

@@ -10,6 +10,7 @@ import libcst as cst
 
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve, written_part
+from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
 
 ANY_NAME = "*"  # all keys of a dict become attributes
@@ -114,12 +115,9 @@ def _texts(node: cst.BaseExpression, tree: Tree) -> Iterator[str]:
 
 def _elements(node: cst.BaseExpression | None, tree: Tree) -> Iterator[cst.BaseExpression]:
     """What a loop over an expression takes from it, as far as it is written out."""
-    if isinstance(node, cst.Name):
-        for binding in resolve(node, tree):
-            if binding.kind is Kind.VALUE and not binding.path and isinstance(binding.value, cst.Tuple | cst.List):
-                yield from _elements(binding.value, tree)
-    elif isinstance(node, cst.Tuple | cst.List | cst.Set):
-        yield from (element.value for element in node.elements)
+    for each in origins(node, tree):
+        if isinstance(each, cst.Tuple | cst.List | cst.Set):
+            yield from (element.value for element in each.elements)
 
 
 def _written_pairs(

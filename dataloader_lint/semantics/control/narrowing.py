@@ -11,7 +11,8 @@ import libcst as cst
 from dataloader_lint.semantics.control.reachability import Way, way_to
 from dataloader_lint.semantics.libraries.catalogue import LOADERS
 from dataloader_lint.semantics.libraries.short_names import ARRAY_TYPES
-from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, is_none, resolve
+from dataloader_lint.semantics.syntax.names import Binding, dotted, is_none
+from dataloader_lint.semantics.syntax.origins import only_value
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.semantics.values.values import (
     CallResult,
@@ -121,10 +122,7 @@ def asked_on_the_way(node: Node, scope: Scope) -> Iterator[TypeTest]:
 
 def _kept_answer(name: cst.Name, tree: Tree) -> cst.BaseExpression | None:
     """What a name was bound to, `is_list = isinstance(rows, list)`, where that is the test of one type."""
-    bindings = resolve(name, tree)
-    if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path:
-        return None
-    value = bindings[0].value
+    value = only_value(name, tree)
     return value if isinstance(value, cst.Call) and dotted(value.func) == "isinstance" else None
 
 

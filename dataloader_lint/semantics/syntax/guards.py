@@ -5,7 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.semantics.syntax.flow import leaves
-from dataloader_lint.semantics.syntax.names import Kind, bindings_of, dotted
+from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.origins import only_value
 from dataloader_lint.semantics.syntax.tree import Node, Tree
 
 _LEAVING_CALLS = frozenset({"sys.exit", "exit", "quit", "os._exit"})
@@ -92,11 +93,8 @@ def _answer(test: cst.BaseExpression, name: str, tree: Tree, depth: int = 0) -> 
     if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
         target = test.comparisons[0]
         return _compared(test.left, target.operator, target.comparator, name)
-    if isinstance(test, cst.Name) and depth < 3:  # a name for the guard
-        bindings = bindings_of(tree.root).get(test.value, [])
-        if len(bindings) == 1 and bindings[0].kind is Kind.VALUE and bindings[0].value is not None:
-            return None if bindings[0].path else _answer(bindings[0].value, name, tree, depth + 1)
-    return None
+    value = only_value(test, tree) if depth < 3 else None  # a name for the guard
+    return _answer(value, name, tree, depth + 1) if value is not None else None
 
 
 def _compared(left: cst.BaseExpression, operator: cst.BaseCompOp, right: cst.BaseExpression, name: str) -> bool | None:

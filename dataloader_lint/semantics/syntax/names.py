@@ -50,6 +50,11 @@ class Binding:
     level: int = 0
     member: str | None = None
 
+    @property
+    def written(self) -> cst.BaseExpression | None:
+        """The expression that an assignment gives the name, also one of several; None for other bindings."""
+        return written_part(self.value, self.path) if self.kind is Kind.VALUE else None
+
 
 def bindings_of(scope: Scope) -> dict[str, list[Binding]]:
     """All bindings of the scope's own names, each list in document order. Star imports stand under `*`."""

@@ -9,7 +9,7 @@ import libcst as cst
 from dataloader_lint.semantics.control.reachability import enclosing_tests
 from dataloader_lint.semantics.limits import ZERO_DEPTH, ZERO_NESTING
 from dataloader_lint.semantics.syntax.flow import leaves
-from dataloader_lint.semantics.syntax.names import Kind, bindings_of
+from dataloader_lint.semantics.syntax.origins import ingredients, only_value
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree, function_scope
 from dataloader_lint.semantics.values.values import Frame
 
@@ -141,28 +141,9 @@ def answer_at_zero(test: cst.BaseExpression, names: frozenset[str], tree: Tree) 
     return None if isinstance(answer, _NotKnown) else bool(answer)
 
 
-def mentions(test: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: int = 0) -> bool:
-    """True if a test asks for a number with one of these names, itself or through names that are bound once."""
-    for node in tree.walk(test):
-        if name_of(node) in names:
-            return True
-        if isinstance(node, cst.Name) and depth < ZERO_DEPTH:
-            value = _only_value(node, tree)
-            if value is not None and mentions(value, names, tree, depth + 1):
-                return True
-    return False
-
-
-def _only_value(name: cst.Name, tree: Tree) -> cst.BaseExpression | None:
-    """What a name is bound to, where it is bound once; None otherwise."""
-    scope: Scope | None = tree.scope_of(name)
-    while scope is not None:
-        found = bindings_of(scope).get(name.value)
-        if found:
-            once = len(found) == 1 and found[0].kind is Kind.VALUE and not found[0].path
-            return found[0].value if once else None
-        scope = scope.parent
-    return None
+def mentions(test: cst.BaseExpression, names: frozenset[str], tree: Tree) -> bool:
+    """True if a test asks for a number with one of these names, itself or through other names."""
+    return any(name_of(node) in names for each in ingredients(test, tree) for node in tree.walk(each))
 
 
 def at_zero(node: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: int = 0, nesting: int = 0) -> object:
@@ -176,7 +157,7 @@ def at_zero(node: cst.BaseExpression, names: frozenset[str], tree: Tree, depth: 
     if isinstance(node, cst.Name):
         if node.value in ("True", "False", "None"):
             return {"True": True, "False": False, "None": None}[node.value]
-        value = _only_value(node, tree) if depth < ZERO_DEPTH else None
+        value = only_value(node, tree) if depth < ZERO_DEPTH else None
         return at_zero(value, names, tree, depth + 1, nesting + 1) if value is not None else _NOT_KNOWN
     if isinstance(node, cst.UnaryOperation):
         inner = at_zero(node.expression, names, tree, depth, nesting + 1)

@@ -7,8 +7,8 @@ import libcst as cst
 from dataloader_lint.pipeline.loaders.argument_sites import sites_of
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.calls import row
-from dataloader_lint.semantics.limits import COUNT_HOPS
-from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.values.values import Evaluator, Frame, Library
 
 
@@ -23,16 +23,10 @@ def number_of_workers(loader: Loader) -> int | None:
 def takes_all_cpus(loader: Loader) -> str:
     """The call that counts the CPUs, where a loader gets one worker for each; empty otherwise."""
     for place in sites_of(loader, "num_workers") or ():
-        node = place.node
-        for _ in range(COUNT_HOPS):
-            if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
-                node = node.left
-            elif isinstance(node, cst.Name):
-                bindings = resolve(node, place.frame.scope.module.tree)
-                is_plain = len(bindings) == 1 and bindings[0].kind is Kind.VALUE and not bindings[0].path
-                node = bindings[0].value if is_plain else None
-        if isinstance(node, cst.Call) and _counts_cpus(loader.ev, node, place.frame):
-            return dotted(node.func)
+        found = list(origins(place.node, place.frame.scope.module.tree))
+        counts = [each for each in found if isinstance(each, cst.Call) and _counts_cpus(loader.ev, each, place.frame)]
+        if counts and all(each in counts or isinstance(each, cst.Integer) for each in found):
+            return dotted(counts[0].func)
     return ""
 
 

@@ -21,7 +21,8 @@ from dataloader_lint.semantics.limits import EVALUATING_MODULES
 from dataloader_lint.semantics.project.imports import Imports
 from dataloader_lint.semantics.project.project import Project
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree
 from dataloader_lint.semantics.values.known_values import truth
 from dataloader_lint.semantics.values.values import Evaluator, Frame, Function, Method, is_default
@@ -200,24 +201,21 @@ def _loop_over(ev: Evaluator, loop: cst.For | cst.CompFor, frame: Frame, name: s
     if not is_reached(ev, loop, frame, with_options=True) or trains(ev, loop, frame):
         return
     found = [loader for _, loader in loaders_behind(ev, ev.values(loop.iter, frame), into_objects=False)]
-    picked_from = tuple(found) if _is_picked(loop.iter, frame.scope) else ()
+    picked_from = tuple(found) if _is_picked(loop.iter, frame.scope.module.tree) else ()
     for loader in found:
         if not TRAINING.search(loader.bound_name.lower()):
             step = Step(frame.scope.module, loop, "this loop computes no gradients: it evaluates")
             yield Evaluation(loader, loop.iter, f"`{name}`", step, picked_from)
 
 
-def _is_picked(node: cst.BaseExpression, scope: Scope) -> bool:
+def _is_picked(node: cst.BaseExpression, tree: Tree) -> bool:
     """True for `loaders[split]`, also by another name: which loader it is depends on the key."""
-    if isinstance(node, cst.Call) and node.args:  # `tqdm(loader)`, `enumerate(loader)`
-        return _is_picked(node.args[0].value, scope)
-    if isinstance(node, cst.Subscript):
-        index = node.slice[0].slice
-        return isinstance(index, cst.Index) and isinstance(index.value, cst.Name | cst.Attribute)
-    if not isinstance(node, cst.Name):
-        return False
-    values = [each.value for each in resolve(node, scope.module.tree) if each.kind is Kind.VALUE and not each.path]
-    return any(isinstance(each, cst.Subscript) and _is_picked(each, scope) for each in values)
+    keys = (each.slice[0].slice for each in origins(node, tree, _shown) if isinstance(each, cst.Subscript))
+    return any(isinstance(each, cst.Index) and isinstance(each.value, cst.Name | cst.Attribute) for each in keys)
+
+
+def _shown(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    return [arg.value for arg in node.args[:1]] if isinstance(node, cst.Call) else []  # tqdm(loader), enumerate(loader)
 
 
 def _of_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:

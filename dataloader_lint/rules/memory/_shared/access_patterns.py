@@ -16,6 +16,7 @@ from dataloader_lint.semantics.limits import KEY_DEPTH
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.file_names import field_of, names_file, path_behind
 from dataloader_lint.semantics.syntax.names import Kind, resolve
+from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.semantics.values.known_values import is_whole_number
 from dataloader_lint.semantics.values.values import Mapping, Opaque, Sequence, Value, merge
@@ -140,19 +141,13 @@ def _is_field(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
     return isinstance(node, cst.Subscript) and names_file(field_of(node))
 
 
-def _is_text(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
-    if isinstance(node, cst.Name):
-        bindings = resolve(node, scope.module.tree) if depth <= KEY_DEPTH else ()
-        return any(
-            each.kind is Kind.VALUE
-            and not each.path
-            and each.value is not None
-            and _is_text(each.value, scope, depth + 1)
-            for each in bindings
-        )
-    if isinstance(node, cst.FormattedString) or path_behind(node) is not None:
-        return True
-    return isinstance(node, cst.Call) and last_name(node.func) in _MAKING_TEXTS
+def _is_text(node: cst.BaseExpression, scope: Scope) -> bool:
+    return any(
+        isinstance(each, cst.FormattedString)
+        or path_behind(each) is not None
+        or (isinstance(each, cst.Call) and last_name(each.func) in _MAKING_TEXTS)
+        for each in origins(node, scope.module.tree)
+    )
 
 
 _MAKING_TEXTS = frozenset({"basename", "decode", "format", "fspath", "hexdigest", "join", "lower", "str", "zfill"})
@@ -228,18 +223,9 @@ def _lists_behind(use: FieldUse) -> Iterator[list[str]]:
 
 
 def _list_behind(node: cst.BaseExpression, scope: Scope) -> list[str]:
-    if isinstance(node, cst.Name):
-        found: list[str] = []
-        for each in resolve(node, scope.module.tree):
-            if each.kind is not Kind.VALUE or each.path or not isinstance(each.value, cst.Subscript):
-                return []
-            behind = _list_behind(each.value, scope)
-            if not behind:
-                return []
-            found.extend(behind)
-        return found
-    owner = node.value if isinstance(node, cst.Subscript) else None
-    return [owner.attr.value] if isinstance(owner, cst.Attribute) else []
+    behind = [each.value if isinstance(each, cst.Subscript) else None for each in origins(node, scope.module.tree)]
+    names = [each.attr.value for each in behind if isinstance(each, cst.Attribute)]
+    return names if len(names) == len(behind) else []
 
 
 def _lists_what(dataset: StoringDataset, name: str, value: Value) -> bool:

@@ -15,10 +15,10 @@ from dataloader_lint.rules.memory._shared.mutations import added_to, adds_files
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.classes.classes import AttributeBinding
 from dataloader_lint.semantics.libraries.short_names import MAKING_ARRAYS
-from dataloader_lint.semantics.limits import LABEL_DEPTH
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.file_names import names_file
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.origins import only_value, origins
 from dataloader_lint.semantics.syntax.tree import Scope, Tree
 from dataloader_lint.semantics.values.size_classes import Size, container_kind, size_of
 from dataloader_lint.semantics.values.values import Mapping
@@ -46,17 +46,19 @@ _CLASSES = re.compile(r"_*(?:(?:class|cat|category|label)_?names|classes|categor
 
 def _is_of_distinct(node: cst.BaseExpression | None, scope: Scope) -> bool:
     """True if a list has each of many things once: the names of classes, whatever the samples have to say of them."""
-    for _ in range(LABEL_DEPTH):
-        if isinstance(node, cst.Name):
-            bindings = resolve(node, scope.module.tree)
-            node = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
-        elif isinstance(node, cst.Call) and last_name(node.func) in ("list", "sorted", "tuple") and node.args:
-            node = node.args[0].value
-        elif isinstance(node, cst.Call) and last_name(node.func) == "tolist" and isinstance(node.func, cst.Attribute):
-            node = node.func.value
-        else:
-            break
-    return isinstance(node, cst.SetComp) or (isinstance(node, cst.Call) and last_name(node.func) in _DISTINCT)
+    return any(
+        isinstance(each, cst.SetComp) or (isinstance(each, cst.Call) and last_name(each.func) in _DISTINCT)
+        for each in origins(node, scope.module.tree, _listed)
+    )
+
+
+def _listed(node: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:
+    name = last_name(node.func) if isinstance(node, cst.Call) else ""
+    if not isinstance(node, cst.Call) or name not in ("list", "sorted", "tolist", "tuple"):
+        return ()
+    if name == "tolist":
+        return (node.func.value,) if isinstance(node.func, cst.Attribute) else ()
+    return tuple(arg.value for arg in node.args[:1])
 
 
 _DISTINCT = frozenset({"frozenset", "set", "unique"})
@@ -66,8 +68,7 @@ def _is_asked_for_label(dataset: StoringDataset, place: AccessSite) -> bool:
     node = place.node.slice[0].slice if isinstance(place.node, cst.Subscript) else None
     index = node.value if isinstance(node, cst.Index) else None
     if isinstance(index, cst.Name):
-        bindings = resolve(index, place.scope.module.tree)
-        index = bindings[0].value if len(bindings) == 1 and not bindings[0].path else None
+        index = only_value(index, place.scope.module.tree)
     found = _result_of_method(dataset, index) if isinstance(index, cst.Call) else [index]
     return bool(found) and all(
         isinstance(each, cst.Subscript)

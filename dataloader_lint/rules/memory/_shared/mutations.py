@@ -25,7 +25,8 @@ from dataloader_lint.semantics.heap.writes import (
 )
 from dataloader_lint.semantics.syntax.additions import ADDING_METHODS, adding_assignments
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve, written_part
+from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.semantics.values.size_classes import Size, container_kind, is_few, size_of
 from dataloader_lint.semantics.values.values import (
@@ -137,7 +138,7 @@ def _added(dataset: StoringDataset, name: str, binding: AttributeBinding) -> lis
 def adds_files(dataset: StoringDataset, name: str, binding: AttributeBinding) -> bool:
     """True if all that is added to an attribute is what a whole file holds, as an array: few things, and large ones."""
     found = added_to(dataset, name, binding)
-    return bool(found) and all(_is_file_content(dataset.ev, added, scope, frozenset()) for added, scope in found)
+    return bool(found) and all(_is_file_content(dataset.ev, added, scope) for added, scope in found)
 
 
 def records_added(dataset: StoringDataset, name: str, binding: AttributeBinding) -> Values:
@@ -229,23 +230,20 @@ def _may_be_list(ev: Evaluator, scope: Scope, node: cst.BaseExpression) -> bool:
     return any(container_kind(value) is Size.LIST or size_of(ev, value) is Size.LIST for value in found)
 
 
-def _is_file_content(ev: Evaluator, node: cst.BaseExpression | None, scope: Scope, seen: frozenset[int]) -> bool:
-    if isinstance(node, cst.Subscript):
-        return _is_file_content(ev, node.value, scope, seen)
-    if isinstance(node, cst.Name):
-        bindings = resolve(node, scope.module.tree)
-        new = [each for each in bindings if id(each) not in seen]
-        inside = seen | {id(each) for each in bindings}
-        return bool(bindings) and all(
-            _is_file_content(ev, written_part(each.value, each.path), scope, inside) for each in new
-        )
-    if not isinstance(node, cst.Call) or not node.args:
-        return False
+def _is_file_content(ev: Evaluator, node: cst.BaseExpression, scope: Scope) -> bool:
     frame = ev.frame_of(function_scope(scope))
-    names = [each.name for each in ev.values(node.func, frame) if isinstance(each, Library)]
-    if any(name in _ARRAY_READERS or name.endswith(".imread") for name in names):
-        return True
-    return any(name in _ARRAY_MAKERS for name in names) and _is_file_content(ev, node.args[0].value, scope, seen)
+
+    def names_of(each: cst.BaseExpression) -> list[str]:
+        found = ev.values(each.func, frame) if isinstance(each, cst.Call) else ()
+        return [value.name for value in found if isinstance(value, Library)]
+
+    def within(each: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:
+        if isinstance(each, cst.Call) and each.args and not _ARRAY_MAKERS.isdisjoint(names_of(each)):
+            return (each.args[0].value,)
+        return (each.value,) if isinstance(each, cst.Subscript) else ()
+
+    made = map(names_of, origins(node, scope.module.tree, within))
+    return all(any(name in _ARRAY_READERS or name.endswith(".imread") for name in names) for names in made)
 
 
 _ARRAY_READERS = frozenset(

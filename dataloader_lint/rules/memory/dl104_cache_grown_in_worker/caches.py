@@ -33,7 +33,8 @@ from dataloader_lint.semantics.evaluation import attributes
 from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.syntax.additions import ADDING_METHODS, Addition, additions, by_method
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.origins import only_value
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree
 from dataloader_lint.semantics.values.values import (
     CallResult,
@@ -306,14 +307,12 @@ def _ends_of_path(node: Node, tree: Tree) -> Iterator[str]:
             if not inner:
                 return
             node = inner[-1]
-        elif isinstance(node, cst.Name) and node.value not in seen:  # the path has a name of its own
-            seen.add(node.value)
-            bindings = resolve(node, tree)
-            if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path or not bindings[0].value:
+        else:  # the path may have a name of its own
+            value = only_value(node, tree) if dotted(node) not in seen else None
+            if value is None:
                 return
-            node = bindings[0].value
-        else:
-            return
+            seen.add(dotted(node))
+            node = value
 
 
 def _subscripts(scope: Scope) -> dict[str, list[cst.Subscript]]:

@@ -26,6 +26,7 @@ from dataloader_lint.semantics.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.semantics.libraries.short_names import short
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.origins import only_value
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree
 from dataloader_lint.semantics.values.values import (
     ABSENT,
@@ -144,8 +145,7 @@ def _are_open_images(ev: Evaluation, kept: Reachable) -> bool:
     tree = kept.frame.scope.module.tree
     if kept.value != Opaque("image") or kept.node not in tree:
         return False
-    bindings = resolve(kept.node, tree) if isinstance(kept.node, cst.Name) else []
-    call = bindings[0].value if len(bindings) == 1 else kept.node
+    call = only_value(kept.node, tree) or kept.node
     if not isinstance(call, cst.Call) or ev.library_name(call.func, kept.frame.scope.module) != _IMAGE:
         return False
     if not call.args or "BytesIO" in tree.words(call.args[0].value) or _is_read_at_once(call, tree):

@@ -10,6 +10,7 @@ from dataloader_lint.edits import Edit, Editor, RefusedError, need_import, repla
 from dataloader_lint.rules.samples.dl602_random_state_shared_by_workers.seeding import Seeding, seeding_calls
 from dataloader_lint.semantics.syntax.expressions import parameters
 from dataloader_lint.semantics.syntax.names import Kind, bindings_of
+from dataloader_lint.semantics.syntax.origins import only_value
 from dataloader_lint.semantics.syntax.tree import Scope
 
 _SEEDERS = frozenset({"numpy.random.seed", "random.seed"})
@@ -44,10 +45,7 @@ def seed_from_torch(editor: Editor, seedings: Sequence[Seeding]) -> tuple[Edit, 
 def _written(scope: Scope, seeding: Seeding) -> cst.BaseExpression:
     """Where the seed is worked out: in the call, or in the one assignment of the variable that it is given."""
     given = seeding.call.args[0].value
-    bindings = bindings_of(scope).get(given.value, []) if isinstance(given, cst.Name) else []
-    if len(bindings) == 1 and bindings[0].kind is Kind.VALUE and not bindings[0].path and bindings[0].value is not None:
-        return bindings[0].value
-    return given
+    return only_value(given, scope.module.tree) or given
 
 
 def _is_replaceable(editor: Editor, scope: Scope, name: cst.Name) -> bool:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.rules.samples.dl613_stored_sample_changed.idempotent import is_idempotent
-from dataloader_lint.rules.samples.dl613_stored_sample_changed.local_values import asks_length, only_value
+from dataloader_lint.rules.samples.dl613_stored_sample_changed.local_values import asks_length
 from dataloader_lint.semantics.limits import STORED_ALIAS_DEPTH
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Kind, resolve, target_paths, written_out
+from dataloader_lint.semantics.syntax.origins import only_value
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
 
 # Methods of lists, dicts and sets that give something else when they run again.
@@ -119,7 +120,7 @@ def _uses(scope: Scope, node: Node, wanted: tuple[object, ...], depth: int) -> b
         if isinstance(inner, cst.Subscript | cst.Attribute) and tree.spelling(inner) == wanted:
             return True
         if isinstance(inner, cst.Name) and depth < STORED_ALIAS_DEPTH:
-            part = only_value(inner, scope)
+            part = only_value(inner, tree)
             if part is not None and not is_idempotent(part) and _uses(scope, part, wanted, depth + 1):
                 return True
     return False

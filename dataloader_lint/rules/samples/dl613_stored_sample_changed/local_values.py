@@ -6,30 +6,17 @@ import libcst as cst
 
 from dataloader_lint.semantics.limits import STORED_ALIAS_DEPTH
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, resolve, written_part
-from dataloader_lint.semantics.syntax.tree import Node, Scope
+from dataloader_lint.semantics.syntax.names import Kind, resolve
+from dataloader_lint.semantics.syntax.origins import ingredients, only_value
+from dataloader_lint.semantics.syntax.tree import Scope
 
 
-def only_value(name: cst.Name, scope: Scope) -> cst.BaseExpression | None:
-    """What the only binding of a name gives it; None if there are more, or if it stands in another function."""
-    bindings = resolve(name, scope.module.tree)
-    if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].scope is not scope:
-        return None
-    return written_part(bindings[0].value, bindings[0].path)
-
-
-def asks_length(node: Node, owner: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
+def asks_length(node: cst.BaseExpression, owner: cst.BaseExpression, scope: Scope) -> bool:
     """True if an expression depends on `len(owner)`: `[0] * (size - len(words))` pads `words` once."""
     tree = scope.module.tree
-    wanted = tree.spelling(owner)
-    for call in tree.find(node, cst.Call):
-        if last_name(call.func) == "len" and call.args and tree.spelling(call.args[0].value) == wanted:
-            return True
-    return depth < STORED_ALIAS_DEPTH and any(
-        asks_length(part, owner, scope, depth + 1)
-        for name in tree.find(node, cst.Name)
-        if (part := only_value(name, scope)) is not None
-    )
+    asked = (call for each in ingredients(node, tree) for call in tree.find(each, cst.Call))
+    lengths = (call.args[0].value for call in asked if last_name(call.func) == "len" and call.args)
+    return any(tree.spelling(each) == tree.spelling(owner) for each in lengths)
 
 
 def is_number(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
@@ -40,7 +27,7 @@ def is_number(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
     if isinstance(node, cst.Call):
         return last_name(node.func) in ("int", "len")
     if isinstance(node, cst.Name) and depth < STORED_ALIAS_DEPTH:
-        part = only_value(node, scope)
+        part = only_value(node, scope.module.tree)
         if part is not None:
             return is_number(part, scope, depth + 1)
         return all(each.kind is Kind.PARAMETER for each in resolve(node, scope.module.tree))

@@ -11,7 +11,8 @@ from dataloader_lint.pipeline.file import File
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.libraries.short_names import LISTING_FILES
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import Scope
 from dataloader_lint.semantics.values.values import CallResult, Class, Const, Frame, Opaque, Sequence
 
@@ -54,23 +55,17 @@ def _listed_by(file: File, made: CallResult) -> Iterator[tuple[Sequence, Scope]]
             for binding in bindings:
                 if binding.method in makers and binding.value is not None:
                     frame = file.ev.frame_of(binding.method)
-                    for part in _whole(binding.value, binding.method):
+                    for part in origins(binding.value, binding.method.module.tree, _listed_in):
                         for value in file.ev.values(part, frame):
                             if isinstance(value, Sequence):
                                 yield value, binding.method
 
 
-def _whole(node: cst.BaseExpression, scope: Scope) -> Iterator[cst.BaseExpression]:
-    """An expression, and what is listed by it: `names` of `list(names)`, `[folder / name for name in names]`."""
-    yield node
+def _listed_in(node: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:
+    """What an expression lists: `names` of `list(names)`, `[folder / name for name in names]`."""
     if isinstance(node, cst.Call) and last_name(node.func) in _LISTED and node.args:
-        yield from _whole(node.args[0].value, scope)
-    elif isinstance(node, cst.ListComp):
-        yield from _whole(node.for_in.iter, scope)
-    elif isinstance(node, cst.Name):
-        for each in resolve(node, scope.module.tree):
-            if each.kind is Kind.VALUE and each.scope is scope and each.value is not None and not each.path:
-                yield from _whole(each.value, scope)
+        return (node.args[0].value,)
+    return (node.for_in.iter,) if isinstance(node, cst.ListComp) else ()
 
 
 def _listing_in(node: cst.CSTNode, scope: Scope) -> str:

@@ -16,6 +16,7 @@ from dataloader_lint.semantics.limits import REFILL_DEPTH
 from dataloader_lint.semantics.project.scripts import is_test
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Binding, Kind, resolve, written_part
+from dataloader_lint.semantics.syntax.origins import ingredients
 from dataloader_lint.semantics.syntax.tree import COMPREHENSIONS, LOOPS, Node, Tree, function_scope
 from dataloader_lint.semantics.values.values import Evaluator, Sequence
 
@@ -62,16 +63,13 @@ def _what_runs(call: cst.Call, tree: Tree) -> Node:
     return call
 
 
-def _first_batch(node: Node | None, tree: Tree, depth: int = REFILL_DEPTH) -> cst.Call | None:
+def _first_batch(node: cst.BaseExpression | None, tree: Tree) -> cst.Call | None:
     """The call `next(iter(...))` in an expression, or in what its names are bound to, if there is one."""
-    if node is None or depth < 0:
-        return None
-    for call in tree.find(node, cst.Call):
+    for call in (call for each in ingredients(node, tree) for call in tree.find(each, cst.Call)):
         inner = call.args[0].value if last_name(call.func) == "next" and call.args else None
         if isinstance(inner, cst.Call) and last_name(inner.func) == "iter":
             return call
-    bound = (one.value for name in tree.find(node, cst.Name) for one in resolve(name, tree))
-    return next((found for value in bound if (found := _first_batch(value, tree, depth - 1)) is not None), None)
+    return None
 
 
 def _bindings_of_batch(transfer: Transfer, tree: Tree) -> list[Binding]:
