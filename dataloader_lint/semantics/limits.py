@@ -135,9 +135,6 @@ KEPT_DEPTH: Final = 6
 # Names that a position sampled at random is followed through.
 PICKED_DEPTH: Final = 4
 
-# Calls within each other when a limit of threads is looked for.
-THREAD_DEPTH: Final = 4
-
 # Names that a device is followed through.
 DEVICE_DEPTH: Final = 4
 

@@ -23,8 +23,8 @@ Processes that it starts later do inherit the variable.
 ## Known limits
 - Only imports in the same module count. An import of torch by another module of the project is not seen.
 - Nothing is reported in modules that start other programs, for which the variable may be meant.
-- Nothing is reported if processes that load torch again are started after it (`torch.multiprocessing.spawn`, or
-  contexts that spawn). Forked processes do not load it again.
+- Nothing is reported if its function starts processes that load torch again after it (`torch.multiprocessing.spawn`),
+  or if the program spawns all of them (`set_start_method("spawn")`). Forked processes do not load it again.
 
 ## Example
 ```python

@@ -1,4 +1,4 @@
-"""Thread limits: those set in worker code, and environment variables that are set too late."""
+"""Thread limits in environment variables that are set too late."""
 
 from __future__ import annotations
 
@@ -8,26 +8,12 @@ from dataclasses import dataclass
 import libcst as cst
 
 from dataloader_lint.pipeline.workers.start_methods import start_methods
-from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.libraries.calls import row
-from dataloader_lint.semantics.limits import THREAD_DEPTH
-from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.flow import reaching
+from dataloader_lint.semantics.syntax.expressions import keyword_of
 from dataloader_lint.semantics.syntax.guards import is_guarded
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, function_scope
-from dataloader_lint.semantics.values.values import (
-    CallResult,
-    Const,
-    Evaluator,
-    Frame,
-    Function,
-    Library,
-    Mapping,
-    Method,
-    Values,
-    constant,
-)
+from dataloader_lint.semantics.values.values import Const, Evaluator, Library, Mapping, Value, constant
 
 _LIMIT = "set_num_threads"
 
@@ -57,12 +43,6 @@ _STARTERS = (
 
 # Processes that are not forked import the libraries again, and read the environment at that time.
 _UNFORKED = ("spawn", "forkserver")
-
-
-_PROCESSES = ("Pool", "Process", "ProcessPoolExecutor")
-
-
-_PROCESS_PACKAGES = ("concurrent.futures", "multiprocessing", "torch.multiprocessing")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,18 +82,19 @@ def late_limits(ev: Evaluator, module: ModuleFacts) -> Iterator[LateLimit]:
         for variable in variables
         if (binding := _import_that_read(module, imports, node, variable)) is not None
     ]
-    if not late or _starts_programs(ev, module):
+    if not late or _starts_programs(ev, module) or _spawns_by_default(ev, module):
         return
     done: set[int] = set()
     for node, variable, binding in late:
         if id(node) in done:
             continue
         done.add(id(node))
-        if not _starts_unforked_after(ev, node, module):  # in time for such processes
-            line = module.tree.statement_of(node)
-            movable = _is_movable(ev, module, node, line, binding)
-            anchor = line if isinstance(line, cst.SimpleStatementLine) else node  # `for name in names: set(name)`
-            yield LateLimit(anchor, variable, _package(binding), binding.node, movable, _block_of(node, module))
+        if _spawns_after(ev, node, module):
+            continue
+        line = module.tree.statement_of(node)
+        movable = _is_movable(ev, module, node, line, binding)
+        anchor = line if isinstance(line, cst.SimpleStatementLine) else node  # `for name in names: set(name)`
+        yield LateLimit(anchor, variable, _package(binding), binding.node, movable, _block_of(node, module))
 
 
 def _block_of(node: Node, module: ModuleFacts) -> str:
@@ -201,112 +182,18 @@ def _starts_programs(ev: Evaluator, module: ModuleFacts) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Site:
-    node: Node
-
-
-def _starts_unforked_after(ev: Evaluator, setting: Node, module: ModuleFacts) -> bool:
-    """True if processes that import the libraries again start after a setting: in its function or in later code."""
-    is_default = _spawns_by_default(ev, module)
-    places: list[tuple[Node, Scope]] = [(setting, function_scope(module.tree.scope_of(setting)))]
-    seen: set[int] = set()
-    for place, scope in places:
-        frame = ev.frame_of(scope)
-        with_options = not is_reached(ev, place, frame)  # one option may enable both the setting and the processes
-        for call in scope.within(cst.Call):
-            if call is not place and reaching(call, [_Site(place)], scope.module.tree):
-                if _starts_unforked(ev, call, frame, is_default, 0, with_options):
-                    return True
-        if isinstance(scope.node, cst.Module):
-            # A script is complete; functions of a module can be called by others.
-            is_script = is_guarded(place, scope.module.tree)
-            if not is_script and any(_may_start_unforked_later(ev, inner, is_default) for inner in scope.descend()):
-                return True
-        elif id(scope) not in seen and len(seen) < THREAD_DEPTH:
-            seen.add(id(scope))
-            places.extend((site, frame.scope) for site, frame, _ in ev.callers(scope))
-    return False
-
-
-def _may_start_unforked_later(ev: Evaluator, scope: Scope, is_default: bool) -> bool:
-    """True if a function starts such processes, and is called from another module or has no known call."""
-    if not isinstance(scope.node, cst.FunctionDef):
-        return False
+def _spawns_after(ev: Evaluator, setting: Node, module: ModuleFacts) -> bool:
+    """True if a later call in the function of a setting starts processes that load the libraries again."""
+    scope = function_scope(module.tree.scope_of(setting))
     frame = ev.frame_of(scope)
-    if not any(_starts_unforked(ev, call, frame, is_default, THREAD_DEPTH) for call in scope.within(cst.Call)):
-        return False
-    scopes, seen = [scope], {id(scope)}
-    for each in scopes:
-        callers = {id(frame.scope): frame.scope for _, frame, _ in ev.callers(each)}
-        if not callers or any(caller.module is not scope.module for caller in callers.values()):
-            return True
-        scopes.extend(caller for key, caller in callers.items() if caller.is_function and key not in seen)
-        seen.update(callers)
-    return False
+    later = (call for call in scope.within(cst.Call) if module.tree.order(call) > module.tree.order(setting))
+    spawning = (call for call in later for each in ev.values(call.func, frame) if _is_spawning(each))
+    methods = (keyword_of(call, "start_method") for call in spawning)
+    return any(method is None or constant(ev.values(method, frame)) != Const("fork") for method in methods)
 
 
-def _starts_unforked(
-    ev: Evaluator, call: cst.Call, frame: Frame, is_default: bool, depth: int, with_options: bool = False
-) -> bool:
-    """True if a call starts processes that are not forked, directly or in functions of the project that it runs.
-
-    Processes that only an option enables, as in `if args.gpus > 1`, do not affect a default run.
-    """
-    if not is_reached(ev, call, frame, with_options):
-        return False
-    name = last_name(call.func)
-    if name in _PROCESSES and isinstance(call.func, cst.Attribute):
-        methods = _start_methods_of(ev, ev.values(call.func.value, frame), is_default)
-        if methods:
-            return methods <= set(_UNFORKED)
-    for callee in ev.values(call.func, frame):
-        if isinstance(callee, Library):
-            if row(callee.name).spawns:
-                return constant(_keyword_values(ev, call, frame, "start_method")) != Const("fork")
-            package = callee.name.rpartition(".")[0]
-            if callee.name.endswith(_PROCESSES) and package in _PROCESS_PACKAGES:
-                context = _keyword_values(ev, call, frame, "mp_context") or _keyword_values(ev, call, frame, "context")
-                is_default = is_default or _spawns_by_default(ev, frame.scope.module)
-                methods = _start_methods_of(ev, context, is_default)
-                return methods <= set(_UNFORKED) if methods else is_default
-        elif isinstance(callee, Function | Method) and depth < THREAD_DEPTH:
-            function = callee.function if isinstance(callee, Method) else callee
-            inner = ev.enter(function, call, frame, callee.receiver if isinstance(callee, Method) else None)
-            if any(
-                _starts_unforked(ev, each, inner, is_default, depth + 1) for each in function.scope.within(cst.Call)
-            ):
-                return True
-    return False
-
-
-def _start_methods_of(ev: Evaluator, contexts: Values, is_default: bool) -> set[str]:
-    """The start methods of `get_context` results, as far as they are known."""
-    found: set[str] = set()
-    for each in contexts:
-        if (
-            isinstance(each, CallResult)
-            and row(each.library).starts == "context"
-            and each.call is not None
-            and each.frame is not None
-        ):
-            method = constant(
-                _keyword_values(ev, each.call, each.frame, "method") or _first_argument(ev, each.call, each.frame)
-            )
-            if method is not None and isinstance(method.value, str):
-                found.add(method.value)
-            elif not each.call.args:
-                found.add("spawn" if is_default else "fork")
-    return found
-
-
-def _first_argument(ev: Evaluator, call: cst.Call, frame: Frame) -> Values:
-    return ev.values(call.args[0].value, frame) if call.args and call.args[0].keyword is None else ()
-
-
-def _keyword_values(ev: Evaluator, call: cst.Call, frame: Frame, name: str) -> Values:
-    given = next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
-    return ev.values(given, frame) if given is not None else ()
+def _is_spawning(callee: Value) -> bool:
+    return isinstance(callee, Library) and row(callee.name).spawns
 
 
 def _spawns_by_default(ev: Evaluator, module: ModuleFacts) -> bool:
