@@ -11,10 +11,8 @@ constant, while its `num_workers` is
 
 Keywords that a function passes on are followed to its callers.
 
-A conditional counts if its value needs workers while there may be none: `p if n > 0 else 2`, or `4 if train else None`,
-whose test is not about workers. So does a keyword that is set under such a test:
-`if sys.platform != "win32": options["persistent_workers"] = True`. Silent if there is any guard: `n > 0`, an `if`
-around it, `max(1, n)`, a check that raises.
+A conditional counts if its value needs workers while there may be none: `p if n > 0 else 2`. Silent if there is any
+guard: `n > 0`, an `if` around it, `max(1, n)`, a check that raises.
 
 The options of a trainer of Hugging Face count as well: `TrainingArguments(dataloader_num_workers=workers, ...)`.
 
@@ -26,6 +24,7 @@ other branch is 0 (`prefetch_factor=2 if n > 0 else 0`) raises as well: only Non
 
 ## Known limits
 - Nothing is reported if every caller in the project passes a constant number of workers.
+- Nothing is reported if some test, of whatever it asks, leaves the option out: `4 if train else None`.
 - CPUs divided by a number that is not known, such as that of the ranks, are not reported.
 - Checks in other programs, such as the schema of a configuration file, are not seen.
 - Silent in tests, and where `try ... except` catches the error (see DL301).

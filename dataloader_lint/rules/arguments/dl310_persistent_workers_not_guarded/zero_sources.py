@@ -49,7 +49,6 @@ class Zero:
 
     source: str  # "parameter `workers`", "`args.workers`"; empty for a 0 that is written out on one branch
     names: frozenset[str]
-    is_conditional: bool = False  # True if only one branch of several gets it from there
 
 
 def zero_in(ev: Evaluator, node: cst.BaseExpression, frame: Frame, is_branch: bool) -> Zero | None:
@@ -89,8 +88,7 @@ class _Search:
         if isinstance(node, cst.Call):
             return self.call(node, name, frame, names, depth)
         if isinstance(node, cst.IfExp):
-            arm = self.first([node.body, node.orelse], frame, names, depth)
-            return replace(arm, is_conditional=True) if arm is not None else None
+            return self.first([node.body, node.orelse], frame, names, depth)
         if isinstance(node, cst.BooleanOperation):
             if isinstance(node.operator, cst.And):
                 return self.of(node.right, frame, names, depth + 1)
@@ -139,7 +137,7 @@ class _Search:
             else:
                 continue
             if found is not None:
-                return replace(found, is_conditional=found.is_conditional or len(bindings) > 1)
+                return found
         return None
 
     def may_run(self, binding: Binding, frame: Frame) -> bool:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from dataloader_lint.pipeline.loaders import argument_sites
 from dataloader_lint.rules.arguments._shared.needs_workers import is_prevented, needs_workers
-from dataloader_lint.rules.arguments.dl310_persistent_workers_not_guarded.arguments_at_zero import (
-    can_be_at_zero,
-    is_set_at_zero,
-)
+from dataloader_lint.rules.arguments.dl310_persistent_workers_not_guarded.arguments_at_zero import can_be_at_zero
 from dataloader_lint.rules.arguments.dl310_persistent_workers_not_guarded.zero_sources import Zero, zero_in
 from dataloader_lint.semantics.control.reachability import enclosing_tests
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
@@ -31,7 +27,7 @@ def zero_workers(loader: Loader) -> Zero | None:
             continue  # left out for good
         # A 0 on one branch says nothing about a call that only some branches come to.
         if (found.source or not conditions) and not is_prevented(loader, found.names):
-            return replace(found, is_conditional=found.is_conditional or len(places or ()) > 1)
+            return found
     return None
 
 
@@ -64,6 +60,4 @@ def _is_fixed(loader: Loader, name: str, zero: Zero) -> bool:
     test = partial(needs_workers, name)
     if places is not None and len(places) == 1 and places[0].node is not None:
         return can_be_at_zero(loader.ev, places[0].node, places[0].frame, zero, test)
-    if places is not None and len(places) > 1 and is_set_at_zero(loader.ev, places, zero, test):
-        return True
     return all(test(value) for value in loader.passed(name))
