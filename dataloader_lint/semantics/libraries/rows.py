@@ -20,6 +20,7 @@ class Call:
     may_be_none: bool = False  # gives None where it fails
     from_elements: bool = False  # builds a tensor or array from the elements of its argument
     joins: bool = False  # joins tensors to one
+    on_default_device: bool = False  # makes a tensor on the default device, or on that of the `with` block around it
 
     builds: str = ""  # an object that takes long to make and is meant to be kept, in words for users
 

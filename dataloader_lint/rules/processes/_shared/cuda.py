@@ -8,6 +8,8 @@ from dataloader_lint.pipeline.devices.devices import is_cuda
 from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
 from dataloader_lint.rules.processes._shared.calls_in_workers import WorkerCall, calls_in_workers
 from dataloader_lint.semantics.control.reachability import is_reached
+from dataloader_lint.semantics.libraries.calls import row
+from dataloader_lint.semantics.libraries.short_names import short
 from dataloader_lint.semantics.syntax.expressions import last_name, positional_of
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Tree, function_scope
@@ -47,13 +49,7 @@ _CUDA_INITIALIZERS = frozenset(
         "synchronize",
     }
 )
-# Functions of torch that make a tensor on the default device, or on that of the `with` block around them.
-_MAKING = frozenset(
-    {
-        *("arange", "as_tensor", "empty", "eye", "full", "linspace", "logspace", "ones", "rand", "randint"),
-        *("randn", "randperm", "scalar_tensor", "tensor", "zeros"),
-    }
-)
+_MAKING = short(lambda call: call.on_default_device)
 
 
 def cuda_in_workers(reach: DatasetFlow, module: ModuleFacts) -> list[WorkerCall]:
@@ -118,8 +114,7 @@ def _devices_around(node: Node, tree: Tree) -> list[cst.BaseExpression]:
 
 def _is_made_on_cuda(ev: Evaluator, callees: Values, call: cst.Call, frame: Frame) -> bool:
     """True if a call makes a tensor where it says no device, and the block around it or the default says CUDA."""
-    names = [each.name.rpartition(".") for each in callees if isinstance(each, Library)]
-    if not any(module == "torch" and name in _MAKING for module, _, name in names):
+    if not any(isinstance(each, Library) and row(each.name).on_default_device for each in callees):
         return False
     if any(arg.star or (arg.keyword is not None and arg.keyword.value == "device") for arg in call.args):
         return False
