@@ -24,9 +24,7 @@ from dataloader_lint.semantics.values.values import (
     Const,
     Evaluator,
     Frame,
-    Function,
     ItemOf,
-    Method,
     Value,
     Values,
 )
@@ -123,12 +121,9 @@ def trains(ev: Evaluator, root: Node, frame: Frame) -> bool:
         if function_scope(tree.scope_of(call)) is not frame.scope:
             continue
         for callee in ev.values(call.func, frame):
-            function = callee.function if isinstance(callee, Method) else callee
-            if not isinstance(function, Function):
-                continue
-            found = [inner for inner in function.scope.within(cst.Call) if last_name(inner.func) in _TRAINING]
-            if found:  # `self.step(batch, phase="val")` does not reach what is under `if phase == "train":`
-                inside = ev.enter(function, call, frame, callee.receiver if isinstance(callee, Method) else None)
+            if inside := ev.entered(callee, call, frame):
+                found = (inner for inner in inside.scope.within(cst.Call) if last_name(inner.func) in _TRAINING)
+                # `self.step(batch, phase="val")` does not reach what is under `if phase == "train":`
                 if any(is_reached(ev, inner, inside, with_options=True) for inner in found):
                     return True
     return False
@@ -299,16 +294,14 @@ class _Search:
         if len(path) > EPOCH_DEPTH or not self._may_matter(call.func, name, frame):
             return
         for callee in self.ev.values(call.func, frame):
-            function = callee.function if isinstance(callee, Method) else callee
-            if not isinstance(function, Function) or not isinstance(function.node, cst.FunctionDef):
+            inner = self.ev.entered(callee, call, frame)
+            if inner is None or not isinstance(inner.scope.node, cst.FunctionDef):
                 continue
-            if any(each.scope is function.scope for each in path):
+            if any(each.scope is inner.scope for each in path):
                 continue
-            receiver = callee.receiver if isinstance(callee, Method) else None
-            inner = self.ev.enter(function, call, frame, receiver)
             if id(inner) not in self.seen and is_reached(self.ev, call, frame, with_options=True):
                 self.seen.add(id(inner))
-                yield from self._nodes(_run_by(function.scope), (*path, inner), (*calls, call))
+                yield from self._nodes(_run_by(inner.scope), (*path, inner), (*calls, call))
 
     def _may_matter(self, callee: cst.BaseExpression, name: str, frame: Frame) -> bool:
         """True if a call may run a function that is looked for; a cheap look before the evaluation, as most do not."""

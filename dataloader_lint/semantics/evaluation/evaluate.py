@@ -31,6 +31,7 @@ from dataloader_lint.semantics.values.values import (
     Frame,
     Function,
     Library,
+    Method,
     Module,
     Sequence,
     Value,
@@ -365,6 +366,12 @@ class Evaluation(Solver):
             known = (calls.enter(function, call, frame, receiver), frame)  # holds on to `frame` for its id
             self._entered[key] = known
         return known[0]
+
+    def entered(self, callee: Value, call: cst.Call, frame: Frame) -> Frame | None:
+        """The same for a function or method that is called; None for all else."""
+        if isinstance(callee, Method):
+            return self.enter(callee.function, call, frame, callee.receiver)
+        return self.enter(callee, call, frame, None) if isinstance(callee, Function) else None
 
     def method_frame(self, method: Scope, receiver: Value, outer: Frame | None = None) -> Frame:
         """The frame in which a method runs for an object, with nothing known about its arguments; always the same."""

@@ -331,6 +331,10 @@ class Evaluator(Protocol):
         """The frame that a call opens in a function of the project."""
         ...
 
+    def entered(self, callee: Value, call: cst.Call, frame: Frame) -> Frame | None:
+        """The same for a function or method that is called; None for all else."""
+        ...
+
     def method_frame(self, method: Scope, receiver: Value, outer: Frame | None = None) -> Frame:
         """The frame in which a method runs for an object, with nothing known about its arguments."""
         ...

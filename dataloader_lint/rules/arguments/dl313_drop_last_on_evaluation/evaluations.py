@@ -25,7 +25,7 @@ from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree
 from dataloader_lint.semantics.values.known_values import truth
-from dataloader_lint.semantics.values.values import Evaluator, Frame, Function, Method, is_default
+from dataloader_lint.semantics.values.values import Evaluator, Frame, is_default
 
 _WITHOUT_GRADIENTS = frozenset({"inference_mode", "no_grad"})
 LOADER_METHODS = frozenset({"predict_dataloader", "test_dataloader", "val_dataloader"})
@@ -295,10 +295,9 @@ def _steps_without_gradients(ev: Evaluator, loop: cst.For, frame: Frame) -> bool
             if not any(name.value in given for arg in call.args for name in tree.find(arg.value, cst.Name)):
                 continue
             for callee in ev.values(call.func, frame):
-                function = callee.function if isinstance(callee, Method) else callee
-                receiver = callee.receiver if isinstance(callee, Method) else None
-                if isinstance(function, Function) and isinstance(function.node, cst.FunctionDef):
-                    if _runs_without_gradients(ev, function, ev.enter(function, call, frame, receiver)):
+                inner = ev.entered(callee, call, frame)
+                if inner is not None and isinstance(inner.scope.node, cst.FunctionDef):
+                    if _runs_without_gradients(ev, inner):
                         return True
         given.update(target.value for target in _names_bound_by(statement, tree))
     return False
@@ -312,18 +311,18 @@ def _names_bound_by(statement: cst.SimpleStatementLine, tree: Tree) -> Iterator[
                 yield from tree.find(each.target, cst.Name)
 
 
-def _runs_without_gradients(ev: Evaluator, function: Function, frame: Frame) -> bool:
+def _runs_without_gradients(ev: Evaluator, frame: Frame) -> bool:
     """True if a function is decorated with `no_grad`, or surely enters it for the arguments of a call."""
-    assert isinstance(function.node, cst.FunctionDef)
-    if any(_turns_gradients_off(each.decorator) for each in function.node.decorators):
+    assert isinstance(frame.scope.node, cst.FunctionDef)
+    if any(_turns_gradients_off(each.decorator) for each in frame.scope.node.decorators):
         return True
     return any(
         any(_turns_gradients_off(item.item) for item in block.items)
         and all(
             truth(ev.values(condition.test, frame)) is condition.wanted
-            for condition in path_conditions(block, function.scope)
+            for condition in path_conditions(block, frame.scope)
         )
-        for block in function.scope.own(cst.With)
+        for block in frame.scope.own(cst.With)
     )
 
 

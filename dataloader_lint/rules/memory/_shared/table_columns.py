@@ -12,7 +12,7 @@ from dataloader_lint.semantics.limits import ARRAY_DEPTH
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import Node, function_scope
-from dataloader_lint.semantics.values.values import Evaluator, Frame, Function, Method
+from dataloader_lint.semantics.values.values import Evaluator, Frame
 
 # What gives the same columns, or some of their rows.
 _SAME_COLUMNS = frozenset({"copy", "dropna", "head", "query", "reset_index", "sample", "sort_values", "to_numpy"})
@@ -104,10 +104,8 @@ def _named(ev: Evaluator, node: cst.Name | cst.Attribute, frame: Frame, column: 
 def _returned(ev: Evaluator, call: cst.Call, frame: Frame, column: str, depth: int) -> Iterator[_Part]:
     """What a function of the project returns."""
     for callee in ev.values(call.func, frame):
-        function = callee.function if isinstance(callee, Method) else callee
-        if isinstance(function, Function):
-            inner = ev.enter(function, call, frame, callee.receiver if isinstance(callee, Method) else None)
-            for statement in function.scope.own(cst.Return):
+        if inner := ev.entered(callee, call, frame):
+            for statement in inner.scope.own(cst.Return):
                 if statement.value is not None:
                     yield from _parts(ev, statement.value, inner, column, depth + 1)
 

@@ -25,9 +25,7 @@ from dataloader_lint.semantics.values.values import (
     Class,
     Evaluator,
     Frame,
-    Function,
     Library,
-    Method,
     Values,
 )
 
@@ -292,11 +290,8 @@ class Dependence:
         for callee in self.ev.values(node.func, frame):
             if isinstance(callee, Library):
                 found |= self._library(callee.name, arguments, frame, depth)
-            elif isinstance(callee, Function):
-                found |= self._returned(callee, self.ev.enter(callee, node, frame, None), depth)
-            elif isinstance(callee, Method):
-                inner = self.ev.enter(callee.function, node, frame, callee.receiver)
-                found |= self._returned(callee.function, inner, depth)
+            elif inner := self.ev.entered(callee, node, frame):
+                found |= self._returned(inner, depth)
             elif isinstance(node.func, cst.Attribute) and name in _PROPAGATING_METHODS:
                 found |= self._sources_of_all((node.func.value, *arguments), frame, depth)
             else:
@@ -314,16 +309,16 @@ class Dependence:
             return frozenset({Dep.FRESH})
         return _UNKNOWN
 
-    def _returned(self, function: Function, frame: Frame, depth: int) -> Deps:
-        node = function.node
-        self.inside.add(id(function.scope))
+    def _returned(self, frame: Frame, depth: int) -> Deps:
+        node = frame.scope.node
+        self.inside.add(id(frame.scope))
         if isinstance(node, cst.Lambda):
             return self.of(node.body, frame, depth)
         found: set[Dep] = set()
-        returns = [each for each in function.scope.own(cst.Return) if each.value is not None]
+        returns = [each for each in frame.scope.own(cst.Return) if each.value is not None]
         for statement in returns:
             found |= self.of(statement.value, frame, depth)
             if len(returns) > 1:
-                for test in deciding_tests(statement, node, function.scope.module.tree):
+                for test in deciding_tests(statement, node, frame.scope.module.tree):
                     found |= self._known(test, frame, depth)
         return frozenset(found) or _UNKNOWN

@@ -31,8 +31,7 @@ from dataloader_lint.semantics.syntax.expressions import last_name, written_item
 from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, resolve, written_out, written_part
 from dataloader_lint.semantics.syntax.tree import Node, Scope
 from dataloader_lint.semantics.values.size_classes import Size, container_kind, is_parsed, size_of
-from dataloader_lint.semantics.values.values import CallResult, Const, Frame, Method, Opaque, Value
-from dataloader_lint.semantics.values.values import Function as FunctionValue
+from dataloader_lint.semantics.values.values import CallResult, Const, Frame, Opaque, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,17 +154,13 @@ class _Function:
     def _entered(self, call: cst.Call, given: dict[int, _Stored], dicts: dict[int, cst.Name]) -> _Function | None:
         """The one function of the project that a call surely runs, with the stored samples that it gets."""
         callees = self.dataset.ev.values(call.func, self.frame)
-        if len(callees) != 1 or not isinstance(callees[0], FunctionValue | Method):
+        frame = self.dataset.ev.entered(callees[0], call, self.frame) if len(callees) == 1 else None
+        if frame is None or frame.scope is self.scope or frame.scope.own(cst.Yield):
             return None
-        function = callees[0].function if isinstance(callees[0], Method) else callees[0]
-        receiver = callees[0].receiver if isinstance(callees[0], Method) else None
-        if function.scope is self.scope or function.scope.own(cst.Yield):
-            return None
-        frame = self.dataset.ev.enter(function, call, self.frame, receiver)
         args = {name: id(arg.node) for name, arg in (frame.args or {}).items()}
         stored = {name: given[number] for name, number in args.items() if number in given}
         by_name = {name: (self, dicts[number]) for name, number in args.items() if number in dicts}
-        return _Function(self.dataset, function.scope, self._reads, frame, stored, by_name)
+        return _Function(self.dataset, frame.scope, self._reads, frame, stored, by_name)
 
     def _passed(self, arg: cst.Arg, depth: int = 0) -> _Stored | None:
         is_plain = not arg.star and isinstance(arg.value, cst.Name | cst.Attribute | cst.Subscript)

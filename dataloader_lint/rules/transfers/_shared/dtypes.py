@@ -23,7 +23,6 @@ from dataloader_lint.semantics.values.values import (
     Function,
     ItemOf,
     Library,
-    Method,
     Opaque,
     Sequence,
     Value,
@@ -59,7 +58,7 @@ def types_of_part(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf
             for dataset in loader.values("dataset"):
                 found |= _of_samples(ev, dataset, steps, 0)
         elif isinstance(collate, Function):
-            found |= _Types(ev, None).returned(collate, ev.frame_of(collate.scope), steps, 0)
+            found |= _Types(ev, None).returned(ev.frame_of(collate.scope), steps, 0)
         else:
             found.add(UNKNOWN_TYPE)
     return frozenset(found) or _UNKNOWN
@@ -74,7 +73,7 @@ def _of_samples(ev: Evaluator, dataset: Value, steps: list[object], depth: int) 
         getter = classes.find_method(ev, ev.bases(dataset.by).classes, "__getitem__")
         if getter is None:
             return _UNKNOWN
-        return inside.returned(getter, ev.method_frame(getter.scope, dataset), steps, 0)
+        return inside.returned(ev.method_frame(getter.scope, dataset), steps, 0)
     given = positional_of(dataset.call)
     if dataset.library in SELECTING and given:
         inner = (_of_samples(ev, each, steps, depth + 1) for each in ev.values(given[0], dataset.frame))
@@ -153,11 +152,11 @@ class _Types:
                 return found_in
         return self._of_value(node, frame) if not steps else _UNKNOWN
 
-    def returned(self, function: Function, frame: Frame, steps: list[object], depth: int) -> Types:
+    def returned(self, frame: Frame, steps: list[object], depth: int) -> Types:
         """The types of a part of what a function returns."""
-        if isinstance(function.node, cst.Lambda):
-            return self.of(function.node.body, frame, steps, depth)
-        values = [each.value for each in function.scope.own(cst.Return) if each.value is not None]
+        if isinstance(frame.scope.node, cst.Lambda):
+            return self.of(frame.scope.node.body, frame, steps, depth)
+        values = [each.value for each in frame.scope.own(cst.Return) if each.value is not None]
         return self.of_all(values, frame, steps, depth)
 
     def transformed(self) -> Types:
@@ -219,10 +218,8 @@ class _Types:
         for callee in self.ev.values(node.func, frame):
             if isinstance(callee, Library):
                 found |= self._library(callee.name, node, frame, depth)
-            elif isinstance(callee, Function | Method):
-                function = callee if isinstance(callee, Function) else callee.function
-                receiver = callee.receiver if isinstance(callee, Method) else None
-                found |= self.returned(function, self.ev.enter(function, node, frame, receiver), steps, depth)
+            elif inner := self.ev.entered(callee, node, frame):
+                found |= self.returned(inner, steps, depth)
             elif _is_transform(callee):
                 found |= self._made_by(callee) if self._are_images(node, frame) else _UNKNOWN
             else:
