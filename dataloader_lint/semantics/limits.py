@@ -259,6 +259,10 @@ CALLING_MODULES: Final = 10
 # Modules that are looked through on the way from one module to those that it imports.
 IMPORTED_MODULES: Final = 300
 
+# Expressions that a value is followed back through, in a module that assigns thousands; those beyond stand for
+# themselves.
+ORIGINS: Final = 300
+
 # Aliases of aliases of a class or function: `make = choose(name)`, where `choose` returns an entry of a table.
 ALIAS_CHAIN: Final = 3
 

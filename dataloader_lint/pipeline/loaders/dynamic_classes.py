@@ -8,7 +8,7 @@ import libcst as cst
 
 from dataloader_lint.pipeline.loaders.argument_sites import sites_of
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
-from dataloader_lint.semantics.syntax.names import Kind, resolve
+from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import Tree
 from dataloader_lint.semantics.values.values import Class, Frame, Function, Library, Method, Partial
 
@@ -17,8 +17,7 @@ def arguments_of_dynamic_class(loader: Loader) -> Iterator[tuple[cst.Arg, Frame]
     """What the Dataset of a loader is made from: `getattr(datasets, name)(root, transform=Augment())`."""
     for place in sites_of(loader, "dataset") or ():
         tree = place.frame.scope.module.tree
-        bound = resolve(place.node, tree) if isinstance(place.node, cst.Name) else []
-        for made in (place.node, *(each.value for each in bound if each.kind is Kind.VALUE and not each.path)):
+        for made in origins(place.node, tree):
             if isinstance(made, cst.Call) and _is_dynamic(made.func, tree):
                 callees = loader.ev.values(made.func, place.frame)
                 if not any(isinstance(each, Class | Function | Library | Method | Partial) for each in callees):
@@ -27,9 +26,4 @@ def arguments_of_dynamic_class(loader: Loader) -> Iterator[tuple[cst.Arg, Frame]
 
 def _is_dynamic(node: cst.BaseExpression, tree: Tree) -> bool:
     """True if what is called was looked up by a name: `getattr(datasets, name)`, `REGISTRY[name]`."""
-    if not isinstance(node, cst.Name):
-        return isinstance(node, cst.Call | cst.Subscript)
-    found = resolve(node, tree)
-    return bool(found) and all(
-        each.kind is Kind.VALUE and isinstance(each.value, cst.Call | cst.Subscript) for each in found
-    )
+    return all(isinstance(each, cst.Call | cst.Subscript) for each in origins(node, tree))

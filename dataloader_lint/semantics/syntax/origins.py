@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import libcst as cst
 
+from dataloader_lint.semantics.limits import ORIGINS
 from dataloader_lint.semantics.syntax.names import Kind, resolve
 from dataloader_lint.semantics.syntax.tree import Tree
 
@@ -32,8 +33,9 @@ def origins(node: Node | None, tree: Tree, through: Callable[[Node], Iterable[No
         else:
             behind = list(_chosen(each) or through(each))
             is_followed = bool(behind)
-        todo += reversed(behind)
-        if not is_followed:
+        if len(seen) < ORIGINS:
+            todo += reversed(behind)
+        if not is_followed or len(seen) >= ORIGINS:
             yield each
 
 
@@ -58,6 +60,6 @@ def ingredients(node: Node | None, tree: Tree) -> Iterator[Node]:
         yield each
         bound = (binding for name in tree.find(each, cst.Name) for binding in resolve(name, tree))
         for value in (binding.value for binding in bound if binding.kind is Kind.VALUE):
-            if value is not None and id(value) not in seen:
+            if value is not None and id(value) not in seen and len(seen) < ORIGINS:
                 seen.add(id(value))
                 todo.append(value)

@@ -24,6 +24,7 @@ from dataloader_lint.semantics.libraries.catalogue import DATALOADER_DEFAULTS
 from dataloader_lint.semantics.limits import ALTERNATIVE_DEPTH, OPTION_CAUSES
 from dataloader_lint.semantics.syntax.flow import leaves
 from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, resolve
+from dataloader_lint.semantics.syntax.origins import ingredients
 from dataloader_lint.semantics.syntax.tree import LOOPS, Node
 from dataloader_lint.semantics.values.known_values import truth
 from dataloader_lint.semantics.values.values import Const, Evaluator, Frame, Values
@@ -208,17 +209,14 @@ def _is_asked_around(node: cst.IfExp, frame: Frame) -> bool:
     return any(not asked.isdisjoint(_chains(test, frame)) for test, _ in enclosing_tests(node, frame))
 
 
-def _chains(test: cst.BaseExpression, frame: Frame, depth: int = 0) -> set[str]:
+def _chains(test: cst.BaseExpression, frame: Frame) -> set[str]:
     """The names in a test, each with its attributes, and those in what they are bound to: `args.loss`, `args`."""
     tree = frame.scope.module.tree
-    found = {dotted(each) for each in tree.find(test, cst.Attribute)}
-    owners = {id(each.value) for each in tree.find(test, cst.Attribute)}
-    for name in tree.find(test, cst.Name):
-        if id(name) not in owners:
-            found.add(name.value)
-        for binding in resolve(name, tree) if depth < ALTERNATIVE_DEPTH else ():
-            if binding.scope is frame.scope and binding.value is not None and binding.kind is not Kind.PARAMETER:
-                found |= _chains(binding.value, frame, depth + 1)
+    found: set[str] = set()
+    for part in ingredients(test, tree):
+        chains = list(tree.find(part, cst.Attribute))
+        owners = {id(each.value) for each in chains}
+        found.update(map(dotted, chains), (each.value for each in tree.find(part, cst.Name) if id(each) not in owners))
     return found - {""}
 
 

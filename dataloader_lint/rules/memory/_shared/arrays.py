@@ -24,6 +24,7 @@ from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.limits import ARRAY_DEPTH
 from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve, written_part
+from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import Node, Scope
 from dataloader_lint.semantics.values.size_classes import is_parsed
 from dataloader_lint.semantics.values.values import (
@@ -33,10 +34,8 @@ from dataloader_lint.semantics.values.values import (
     Const,
     Evaluator,
     Frame,
-    Function,
     Library,
     Mapping,
-    Method,
     Opaque,
     Sequence,
     Value,
@@ -207,36 +206,25 @@ def _libraries(ev: Evaluator, call: cst.Call, frame: Frame) -> list[str]:
 
 def _origins(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> Iterator[tuple[cst.Call, Frame]]:
     """The calls that make what an expression gives, seen through names, functions of the project, and copies."""
-    if depth > ARRAY_DEPTH:
-        return
-    if isinstance(node, cst.IfExp):
-        yield from _origins(ev, node.body, frame, depth + 1)
-        yield from _origins(ev, node.orelse, frame, depth + 1)
-    elif isinstance(node, cst.Name):
-        tree = frame.scope.module.tree
-        for binding in resolve(node, tree) if node in tree else []:
-            if binding.kind is Kind.VALUE and binding.value is not None:
-                value = written_part(binding.value, binding.path)
-                if value is not None:
-                    yield from _origins(ev, value, ev.at(binding.scope, frame), depth + 1)
-    elif isinstance(node, cst.Attribute) and node.attr.value == "values":  # the array in a table or a column
-        yield from _origins(ev, node.value, frame, depth + 1)
-    elif isinstance(node, cst.Subscript) and not any(_is_text(each.slice) for each in node.slice):
-        yield from _origins(ev, node.value, frame, depth + 1)
-    elif isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _SAME_KIND:
-            yield from _origins(ev, node.func.value, frame, depth + 1)
-            return
-        for callee in ev.values(node.func, frame):
-            function = callee.function if isinstance(callee, Method) else callee
-            if isinstance(function, Function):
-                receiver = callee.receiver if isinstance(callee, Method) else None
-                inner = ev.enter(function, node, frame, receiver)
-                for statement in function.scope.own(cst.Return):
+    made = origins(node, frame.scope.module.tree, _same_array) if depth <= ARRAY_DEPTH else ()
+    for call in made:
+        if isinstance(call, cst.Call):
+            entered = [inner for callee in ev.values(call.func, frame) if (inner := ev.entered(callee, call, frame))]
+            for inner in entered[:1]:
+                for statement in inner.scope.own(cst.Return):
                     if statement.value is not None:
                         yield from _origins(ev, statement.value, inner, depth + 1)
-                return
-        yield node, frame
+            if not entered:
+                yield call, frame
+
+
+def _same_array(node: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:
+    if isinstance(node, cst.Subscript):
+        return () if any(_is_text(each.slice) for each in node.slice) else (node.value,)
+    if isinstance(node, cst.Attribute):
+        return (node.value,) if node.attr.value == "values" else ()  # the array in a table or a column
+    method = node.func if isinstance(node, cst.Call) else None
+    return (method.value,) if isinstance(method, cst.Attribute) and method.attr.value in _SAME_KIND else ()
 
 
 def _is_text(index: cst.BaseSlice) -> bool:

@@ -18,6 +18,7 @@ from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.libraries.short_names import REMOVING
 from dataloader_lint.semantics.syntax.additions import additions
 from dataloader_lint.semantics.syntax.names import bindings_of, dotted, resolve
+from dataloader_lint.semantics.syntax.origins import ingredients
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope
 from dataloader_lint.semantics.values.values import (
     CallResult,
@@ -177,18 +178,12 @@ def _stores_of_object(method: Scope) -> Iterator[Node]:
             yield tree.statement_of(addition.statement)
 
 
-def _is_from_parameter(name: cst.Name, scope: Scope, depth: int = 0) -> bool:
+def _is_from_parameter(name: cst.Name, scope: Scope) -> bool:
     """True if a name is a parameter of a function, or made from one: `key = (args, tuple(kwargs))`."""
     tree = scope.module.tree
-    for binding in resolve(name, tree):
-        if binding.scope is not scope:
-            continue
-        if isinstance(binding.node, cst.Param):
-            return True
-        if binding.value is not None and depth < 3:
-            if any(_is_from_parameter(each, scope, depth + 1) for each in tree.find(binding.value, cst.Name)):
-                return True
-    return False
+    names = (each for part in ingredients(name, tree) for each in tree.find(part, cst.Name))
+    bound = (binding for each in names for binding in resolve(each, tree))
+    return any(binding.scope is scope and isinstance(binding.node, cst.Param) for binding in bound)
 
 
 def _is_bounded(scope: Scope, name: str) -> bool:

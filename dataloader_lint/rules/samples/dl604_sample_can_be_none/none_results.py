@@ -13,8 +13,9 @@ from dataloader_lint.semantics.limits import NONE_DEPTH
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.flow import leaves
 from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, is_none, resolve
+from dataloader_lint.semantics.syntax.origins import only_value
 from dataloader_lint.semantics.syntax.tree import LOOPS, Node, Scope, Tree
-from dataloader_lint.semantics.values.values import NONE, CallResult, Evaluator, Frame, Function, Method
+from dataloader_lint.semantics.values.values import NONE, CallResult, Evaluator, Frame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,9 +81,7 @@ def _how_in_parts(ev: Evaluator, returned: cst.Return, frame: Frame) -> str:
         bindings = resolve(part, tree) if isinstance(part, cst.Name) else []
         if isinstance(part, cst.Name) and _is_left_by_error(bindings, frame.scope) and NONE in ev.values(part, frame):
             return f"returns samples whose `{part.value}` can be None"
-        if bindings:
-            found = bindings[0] if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
-            part = found.value if found is not None and not found.path and found.value is not None else part
+        part = only_value(part, tree) or part
         if isinstance(part, cst.Call) and _how_called(ev, part, frame, 0, of_part=True):
             return f"returns samples whose `{last_name(part.func)}` can be None"
     return ""
@@ -164,11 +163,9 @@ def _is_of_sample(name: cst.Name, inner: Frame, frame: Frame) -> bool:
 def _how_called(ev: Evaluator, call: cst.Call, frame: Frame, depth: int, of_part: bool = False) -> str:
     """The same of what a call of a function of the project gives."""
     for callee in ev.values(call.func, frame) if depth < NONE_DEPTH else ():
-        function = callee.function if isinstance(callee, Method) else callee
-        if isinstance(function, Function) and isinstance(function.node, cst.FunctionDef):
-            receiver = callee.receiver if isinstance(callee, Method) else None
-            inner = ev.enter(function, call, frame, receiver)
-            places = none_places(ev, function.scope, inner, depth + 1) if function.scope is not frame.scope else ()
+        inner = ev.entered(callee, call, frame)
+        if inner is not None and isinstance(inner.scope.node, cst.FunctionDef):
+            places = none_places(ev, inner.scope, inner, depth + 1) if inner.scope is not frame.scope else ()
             if any(not of_part or _hangs_on_sample(each, inner, frame) for each in places):
                 return f"returns `{last_name(call.func)}(...)`, which can be None"
     return ""

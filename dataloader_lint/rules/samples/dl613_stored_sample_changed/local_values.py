@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from dataloader_lint.semantics.limits import STORED_ALIAS_DEPTH
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import Kind, resolve
-from dataloader_lint.semantics.syntax.origins import ingredients, only_value
+from dataloader_lint.semantics.syntax.origins import ingredients, origins
 from dataloader_lint.semantics.syntax.tree import Scope
 
 
@@ -19,16 +18,17 @@ def asks_length(node: cst.BaseExpression, owner: cst.BaseExpression, scope: Scop
     return any(tree.spelling(each) == tree.spelling(owner) for each in lengths)
 
 
-def is_number(node: cst.BaseExpression, scope: Scope, depth: int = 0) -> bool:
+def is_number(node: cst.BaseExpression, scope: Scope) -> bool:
     """True if an index is written as one number: a parameter, a sum or remainder of it, or `int(...)`."""
-    if isinstance(node, cst.BinaryOperation):
-        sides = [each for each in (node.left, node.right) if not isinstance(each, cst.Attribute)]
-        return bool(sides) and all(is_number(each, scope, depth) for each in sides)
-    if isinstance(node, cst.Call):
-        return last_name(node.func) in ("int", "len")
-    if isinstance(node, cst.Name) and depth < STORED_ALIAS_DEPTH:
-        part = only_value(node, scope.module.tree)
-        if part is not None:
-            return is_number(part, scope, depth + 1)
-        return all(each.kind is Kind.PARAMETER for each in resolve(node, scope.module.tree))
-    return isinstance(node, cst.Integer)
+    tree = scope.module.tree
+    return all(
+        isinstance(each, cst.Integer)
+        or (isinstance(each, cst.Call) and last_name(each.func) in ("int", "len"))
+        or (isinstance(each, cst.Name) and all(made.kind is Kind.PARAMETER for made in resolve(each, tree)))
+        for each in origins(node, tree, _sides)
+    )
+
+
+def _sides(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    sides = (node.left, node.right) if isinstance(node, cst.BinaryOperation) else ()
+    return [each for each in sides if not isinstance(each, cst.Attribute)]

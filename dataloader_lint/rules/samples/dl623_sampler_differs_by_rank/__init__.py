@@ -97,18 +97,13 @@ def find(file: File) -> Iterator[tuple[cst.Call, str]]:
 
 def _names_rank(node: cst.BaseExpression, file: File) -> bool:
     """True if an expression is made of the rank, in itself or by a name that stands in it."""
-    import libcst as cst
-
     from dataloader_lint.semantics.syntax.expressions import last_name
-    from dataloader_lint.semantics.syntax.names import Kind, resolve
+    from dataloader_lint.semantics.syntax.origins import ingredients
 
     def is_rank(each: cst.CSTNode) -> bool:
         return last_name(each) == "get_rank" or _RANK.search(last_name(each)) is not None
 
-    names = list(file.tree.find(node, cst.Name))
-    bound = (made for name in names for made in resolve(name, file.tree) if made.kind is Kind.VALUE)
-    values = [each.value for each in bound if each.value is not None and not each.path]
-    return any(is_rank(each) for part in (node, *values) for each in file.tree.walk(part))
+    return any(is_rank(each) for part in ingredients(node, file.tree) for each in file.tree.walk(part))
 
 
 def _is_unseeded_split(node: cst.BaseExpression, frame: Frame, file: File) -> bool:
