@@ -156,7 +156,7 @@ def _find_uses(scope: Scope) -> _Uses:
                 uses.passed.setdefault(key, []).append((call, given))
     for name, bindings in bindings_of(scope).items() if not scope.is_class else ():
         for binding in bindings:
-            value = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
+            value = binding.written
             if binding.kind is Kind.ELEMENT and binding.value is not None:
                 value = _iterated(binding.value, binding.path)
             if isinstance(value, cst.Call):

@@ -21,7 +21,7 @@ from dataloader_lint.semantics.libraries.catalogue import LOADERS
 from dataloader_lint.semantics.limits import SETTABLE_DEPTH
 from dataloader_lint.semantics.syntax.expressions import decorators, last_name, positional_of
 from dataloader_lint.semantics.syntax.layout import code
-from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted, resolve, written_part
+from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import Scope
 from dataloader_lint.semantics.values import options
 from dataloader_lint.semantics.values.known_values import is_positive
@@ -131,9 +131,8 @@ class _Search:
             home = self.ev.at(binding.scope, frame)
             if binding.kind is Kind.PARAMETER:
                 found = self.parameter(binding, home, names, depth)
-            elif binding.kind is Kind.VALUE and binding.value is not None and self.may_run(binding, home):
-                value = written_part(binding.value, binding.path)
-                found = self.of(value, home, names, depth + 1) if value is not None else None
+            elif binding.written is not None and self.may_run(binding, home):
+                found = self.of(binding.written, home, names, depth + 1)
             else:
                 continue
             if found is not None:

@@ -19,7 +19,7 @@ from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.datasets import SAMPLE_WRAPPERS
 from dataloader_lint.semantics.limits import OBJECT_HOPS
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Kind, resolve, written_part
+from dataloader_lint.semantics.syntax.names import Kind, resolve
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node
 from dataloader_lint.semantics.values.values import (
     CallResult,
@@ -146,8 +146,7 @@ def _named_on_cuda(ev: Evaluator, node: cst.Name, frame: Frame, hops: int) -> It
     several: list[list[cst.Call]] = []
     for binding in resolve(node, tree) if node in tree else ():
         passed = frame.args.get(binding.name) if frame.args is not None else None
-        bound = written_part(binding.value, binding.path) if binding.value is not None else None
-        if binding.kind is Kind.VALUE and bound is not None:
+        if (bound := binding.written) is not None:
             where = frame if binding.scope is frame.scope else ev.frame_of(binding.scope)
             several.append(list(_on_cuda(ev, bound, where, hops + 1)))
         elif binding.kind is Kind.PARAMETER and passed is not None and passed.node is not None and passed.frame:

@@ -244,7 +244,7 @@ class _Function:
                 maker, there = self._given_dicts[name.value]
                 items += maker._items(there)
                 continue
-            made = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
+            made = binding.written
             pairs = written_items(made) if binding.scope is self.scope and made is not None else None
             if pairs is None:
                 return []

@@ -9,7 +9,7 @@ import libcst as cst
 from dataloader_lint.semantics.libraries.short_names import INSPECTING
 from dataloader_lint.semantics.limits import REFILL_DEPTH
 from dataloader_lint.semantics.syntax.additions import ADDING_METHODS
-from dataloader_lint.semantics.syntax.names import Binding, Kind, resolve, written_part
+from dataloader_lint.semantics.syntax.names import Binding, resolve
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree, function_scope
 
 
@@ -21,9 +21,8 @@ def stores_before(node: cst.BaseExpression, tree: Tree, depth: int = 0) -> Itera
     bindings = resolve(root, tree)
     if not steps:
         for binding in bindings:
-            value = written_part(binding.value, binding.path) if binding.kind is Kind.VALUE else None
-            if value is not None:
-                yield from stores_before(value, tree, depth + 1)
+            if binding.written is not None:
+                yield from stores_before(binding.written, tree, depth + 1)
         return
     known = {id(binding) for binding in bindings}
     for assign in function_scope(tree.scope_of(node)).own(cst.Assign):

@@ -24,7 +24,7 @@ from dataloader_lint.rules.transfers._shared.to_cpu import is_constant
 from dataloader_lint.semantics.control.reachability import path_conditions
 from dataloader_lint.semantics.limits import HOST_DEPTH
 from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name
-from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve, written_part
+from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import Scope
 from dataloader_lint.semantics.values.values import Frame
 
@@ -124,8 +124,7 @@ def _comes_from_host(node: cst.BaseExpression, scope: Scope, depth: int) -> bool
     for each in resolve(node, scope.module.tree):
         if each.kind in (Kind.ELEMENT, Kind.IMPORT) or (each.kind is Kind.PARAMETER and _BATCH.search(each.name)):
             return True
-        part = written_part(each.value, each.path) if each.kind is Kind.VALUE else None
-        value = part if part is not None else each.value
+        value = each.written or each.value
         if value is not None and each.kind is Kind.VALUE and _comes_from_host(value, scope, depth + 1):
             return True
     return False
