@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from dataloader_lint.semantics.control.reachability import path_conditions
 from dataloader_lint.semantics.syntax.expressions import last_name
 from dataloader_lint.semantics.syntax.names import dotted, target_paths
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
@@ -68,13 +69,10 @@ def leaves(branch: cst.If | cst.ExceptHandler) -> bool:
 
 def arms_of(scope: Scope) -> Iterator[tuple[Node, list[cst.BaseExpression]]]:
     """The arms of the `if` statements of a function, each with the tests that decide whether it runs."""
-    tree = scope.module.tree
     for branch in scope.own(cst.If):
-        above: list[Node] = [each for each in tree.ancestors(branch) if isinstance(each, cst.If)]
-        tests = [each.test for each in (branch, *above) if isinstance(each, cst.If) and tree.scope_of(each) is scope]
-        yield branch.body, tests
-        if isinstance(branch.orelse, cst.Else):
-            yield branch.orelse.body, tests
+        arms = [branch.body, *([branch.orelse.body] if isinstance(branch.orelse, cst.Else) else ())]
+        for arm in arms:
+            yield arm, [each.test for each in path_conditions(arm, scope) if not each.raises]
 
 
 def names_that_divide(scope: Scope) -> set[str]:
@@ -87,6 +85,36 @@ def names_that_divide(scope: Scope) -> set[str]:
         is_growing = bool(further)
         found.update(*further)
     return found
+
+
+def words_of_sharing(scope: Scope) -> list[str]:
+    """The names in a function or class that speak of workers or ranks."""
+    return [name for name in names_in(scope) if SHARING.search(name)]
+
+
+def only_reports(scope: Scope, reporting: frozenset[str]) -> bool:
+    """True if a function asks for its worker to log or seed, and divides nothing: `log.info("worker %s", info.id)`."""
+    tree = scope.module.tree
+    dividing = names_that_divide(scope)
+    named = [*tree.find(scope.node, cst.Name), *tree.find(scope.node, cst.Attribute)]
+    return all(_is_reported(each, scope, reporting) for each in named if last_name(each) in dividing)
+
+
+def _is_reported(node: Node, scope: Scope, reporting: frozenset[str]) -> bool:
+    """True for a name in a call that reports, in what a local name is bound to, or in a test that decides no item."""
+    tree = scope.module.tree
+    for above in tree.ancestors(node):
+        if isinstance(above, cst.Call) and last_name(above.func) in reporting:
+            if isinstance(tree.parent(above), cst.Expr):
+                return True
+        elif isinstance(above, cst.Assign):
+            return all(isinstance(each.target, cst.Name) for each in above.targets)
+        elif isinstance(above, cst.If):
+            kinds = (cst.Yield, cst.Return, cst.Continue, cst.Break, cst.Assign, cst.AugAssign)
+            return not any(True for kind in kinds for _ in tree.find(above, kind))
+        elif above is scope.node:
+            break
+    return False
 
 
 def _changing(scope: Scope) -> Iterator[Node]:
@@ -131,9 +159,12 @@ def _names_around(node: Node, scope: Scope) -> Iterator[str]:
 
 
 def names_below(node: Node, tree: Tree) -> Iterator[str]:
+    """The names and attributes in a part of a function."""
     for each in tree.walk(node):
         if isinstance(each, cst.Name):
             yield each.value
+        elif isinstance(each, cst.Attribute):
+            yield each.attr.value
 
 
 def iterables_of(scope: Scope, arm: Node | None = None) -> list[cst.BaseExpression]:

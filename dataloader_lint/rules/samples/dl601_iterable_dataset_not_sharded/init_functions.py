@@ -9,11 +9,22 @@ from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import Node
 from dataloader_lint.semantics.values.values import Class, Const, Function, Partial, Value
 
-# What a `worker_init_fn` calls that only seeds, reports or limits threads.
-_SEEDING = frozenset(
+# What a `worker_init_fn` or an `__iter__` calls that only seeds, reports or limits threads.
+SEEDING = frozenset(
     {
-        *("debug", "info", "initial_seed", "int", "manual_seed", "manual_seed_all", "print", "seed"),
-        *("seed_everything", "set_num_threads", "set_seed", "setNumThreads", "SeedSequence", "str"),
+        *(
+            "debug",
+            "error",
+            "info",
+            "warning",
+            "initial_seed",
+            "int",
+            "manual_seed",
+            "manual_seed_all",
+            "print",
+            "seed",
+        ),
+        *("seed_everything", "set_num_threads", "set_seed", "setNumThreads", "SeedSequence", "str", "warning"),
     }
 )
 
@@ -28,7 +39,7 @@ def may_split(value: Value) -> bool:
     stores = (target.target for assign in scope.within(cst.Assign) for target in assign.targets)
     if any(not isinstance(target, cst.Name) for target in stores) or any(True for _ in scope.within(cst.Global)):
         return True
-    return not all(dotted(call.func).rpartition(".")[2] in _SEEDING for call in scope.within(cst.Call))
+    return not all(dotted(call.func).rpartition(".")[2] in SEEDING for call in scope.within(cst.Call))
 
 
 def has_sharding_init_function(klass: Class) -> bool:

@@ -25,10 +25,13 @@ from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.generators
     names_below,
     names_in,
     names_that_divide,
+    only_reports,
     puts_in,
+    words_of_sharing,
     yielding_loops,
 )
 from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.init_functions import (
+    SEEDING,
     has_sharding_init_function,
     may_split,
 )
@@ -309,7 +312,7 @@ class _Stream:
         if first := next(words, ""):
             is_of_ranks = first in _RANKS and all(name in _RANKS for name in words)
             self.by_rank = is_of_ranks and self._asks_for_rank(list(scopes.values()))
-            if not self.by_rank:
+            if not self.by_rank and not all(map(self._only_reports, scopes.values())):
                 return True
         called = list(scopes.values())
         for scope in called:  # grows; the call graph does not list a shared function for each class that calls it
@@ -317,6 +320,12 @@ class _Stream:
                 if all(helper is not known for known in called):
                     called.append(helper)
         return any(SHARING.search(name) for scope in called[len(scopes) :] for name in names_in(scope))
+
+    def _only_reports(self, scope: Scope) -> bool:
+        """True if all that speaks of workers in a class or function is there to log or to seed."""
+        inner = [each for each in scope.inner if each.is_function] if scope.is_class else [scope]
+        reported = [words for each in inner if (words := words_of_sharing(each)) and only_reports(each, SEEDING)]
+        return sum(map(len, reported)) == len(words_of_sharing(scope))
 
     def _asks_for_rank(self, scopes: list[Scope]) -> bool:
         """True if a class takes its rank from `torch.distributed` only; a caller may pass one that counts workers."""
