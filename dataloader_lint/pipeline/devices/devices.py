@@ -9,7 +9,7 @@ import libcst as cst
 
 from dataloader_lint.semantics.callers.parameters import OF_PARAMETER, arguments_of_callers
 from dataloader_lint.semantics.syntax.names import Kind, resolve
-from dataloader_lint.semantics.values.values import UNKNOWN, CallResult, Const, Evaluator, Frame, Value, Values
+from dataloader_lint.semantics.values.values import UNKNOWN, CallResult, Const, Evaluator, Frame, Opaque, Value, Values
 
 # Methods of a tensor on the CPU that give a tensor again.
 KEEPING = frozenset(
@@ -80,6 +80,8 @@ def is_cuda(ev: Evaluator, found: Values, behind: Values = ()) -> bool:
 def _is_cuda_value(ev: Evaluator, value: Value, behind: Values) -> bool:
     if isinstance(value, Const):
         return kind_of_constant(value.value) is Device.CUDA
+    if isinstance(value, Opaque):
+        return value.scheme == Device.CUDA.value
     if isinstance(value, CallResult) and value.library == "torch.device" and value.call is not None and value.frame:
         return bool(value.call.args) and is_cuda(ev, ev.values(value.call.args[0].value, value.frame), (*behind, value))
     return isinstance(value, CallResult) and value.library == CURRENT_CUDA

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.pipeline.devices.devices import Device, is_called_device, kind_of_choice
+from dataloader_lint.pipeline.devices.devices import Device, is_called_device, kind_of_choice, kind_of_constant
 from dataloader_lint.semantics.syntax.expressions import keyword_of, positional_of
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, function_scope
 from dataloader_lint.semantics.values.values import CallResult, Const, Evaluator, Frame, Library, Opaque, Value, Values
@@ -58,6 +58,8 @@ class Move:
                 for each in self.ev.values(inner, value.frame)
             }
             return kinds.pop() if len(kinds) == 1 else Device.UNKNOWN
+        if isinstance(value, Opaque) and value.scheme:
+            return kind_of_constant(value.scheme)
         if isinstance(value, Opaque):
             return {"int": Device.CUDA, "str": Device.UNKNOWN}.get(value.kind, Device.NONE)
         if isinstance(value, Library):

@@ -16,7 +16,7 @@ call.
   in a module that calls `torch.set_default_device("cuda")`: forked workers have the default device of their parent
 - `with_format` and `set_format` of a Dataset of Hugging Face with a CUDA `device`
 
-A device counts as CUDA if it is on one branch of `torch.cuda.is_available()`.
+A device counts as CUDA if it is on one branch of `torch.cuda.is_available()`, or a text such as `f"cuda:{rank}"`.
 
 ## Why is this bad?
 A process that was forked after its parent started CUDA cannot use it: torch raises `Cannot re-initialize CUDA in

@@ -34,6 +34,7 @@ from dataloader_lint.semantics.values.values import (
     Value,
     Values,
     merge,
+    text_after,
 )
 
 
@@ -221,6 +222,9 @@ def string(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
         pieces.append(_content(node.left))
         node = node.right
     pieces.append(_content(node))
+    first = node.parts[0] if isinstance(node, cst.FormattedString) and node.parts else None
+    if len(pieces) == 1 and isinstance(first, cst.FormattedStringText):
+        return (text_after(first.value),)
     texts = [piece for piece in pieces if isinstance(piece, str)]
     if len(texts) == len(pieces):
         return (Const("".join(texts)),)

@@ -36,6 +36,7 @@ from dataloader_lint.semantics.values.values import (
     Values,
     constant,
     merge,
+    text_after,
 )
 
 # What a method gives, or None where it is not the one that is meant.
@@ -181,6 +182,8 @@ def _text(ev: Evaluator, of: Opaque | Const, name: str, call: cst.Call, frame: F
     given = [constant(ev.values(arg.value, frame)) for arg in call.args]
     texts = [each.value for each in given if each is not None and isinstance(each.value, str)]
     known = isinstance(of, Const) and isinstance(of.value, str) and len(texts) == len(given)
+    if name == "format" and isinstance(of, Const):
+        return (text_after(of.value),)
     if not known or name not in _RESPELLINGS or any(arg.keyword or arg.star for arg in call.args):
         return (Opaque("str"),)
     assert isinstance(of, Const) and isinstance(of.value, str)

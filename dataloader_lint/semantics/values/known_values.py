@@ -6,6 +6,7 @@ import libcst as cst
 
 from dataloader_lint.semantics.values.values import (
     NOTHING_KNOWN,
+    CallResult,
     Class,
     Const,
     Evaluator,
@@ -59,7 +60,11 @@ def _truth(value: Value) -> bool | None:
         return bool(value.items)
     if isinstance(value, Function | Class | Method | Module | Partial | Library):
         return True
-    return None
+    return True if isinstance(value, CallResult) and value.library in _ALWAYS_TRUE else None
+
+
+# Objects that have neither a length nor another way to be false.
+_ALWAYS_TRUE = frozenset({"pathlib.Path", "torch.Generator", "torch.device"})
 
 
 def extreme(ev: Evaluator, name: str, call: cst.Call, frame: Frame) -> Values:

@@ -21,6 +21,7 @@ from dataloader_lint.semantics.values.values import (
     Values,
     constant,
     merge,
+    text_after,
 )
 
 
@@ -103,7 +104,7 @@ def arithmetic(node: cst.BinaryOperation, left: Values, right: Values, frame: Fr
         elif isinstance(value, Opaque) and value.kind == "path" and isinstance(node.operator, cst.Divide):
             return (Opaque("path"),)
         elif isinstance(value, Const | Opaque) and _is_text(value) and isinstance(node.operator, cst.Add | cst.Modulo):
-            return (Opaque("str"),)
+            return (text_after(value.value if isinstance(value, Const) and value is left[0] else ""),)
     if result:
         return merge(tuple(result[:1]))
     # Adding to or multiplying what is at least 1 keeps it so: `4 * n`, `n + 1`.

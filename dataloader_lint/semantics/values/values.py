@@ -55,11 +55,19 @@ class Const:
 class Opaque:
     """A value of a known kind whose content is unknown: `str`, `int`, `float`, `bool`, `array`, `tensor`, ...
 
-    `positive` is True for an integer that is known to be at least 1.
+    `positive` is True for an integer that is known to be at least 1. `scheme` is what a text begins with, up to a
+    colon: `cuda` for `f"cuda:{rank}"`.
     """
 
     kind: str
     positive: bool = False
+    scheme: str = ""
+
+
+def text_after(start: object) -> Opaque:
+    """A text of which only the start is known: that of a format, or the left operand of `+` or `%`."""
+    scheme, colon, _ = start.partition(":") if isinstance(start, str) else ("", "", "")
+    return Opaque("str", scheme=scheme if colon and scheme.isalpha() else "")
 
 
 @record(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from dataloader_lint.rules.transfers._shared.device_stores import Source, may_be
 from dataloader_lint.semantics.callers.parameters import arguments_of_callers
 from dataloader_lint.semantics.limits import DEVICE_DEPTH
 from dataloader_lint.semantics.project.imports import is_imported
-from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name, positional_of
+from dataloader_lint.semantics.syntax.expressions import keyword_of, positional_of
 from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import Tree, function_scope
-from dataloader_lint.semantics.values.values import CallResult, Const, Evaluator, Frame, Value
+from dataloader_lint.semantics.values.values import CallResult, Const, Evaluator, Frame, Opaque, Value
 
 
 def possible_devices(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int = 0) -> frozenset[Device]:
@@ -92,9 +92,6 @@ def _is_device(value: Value) -> bool:
 
 def _named(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> frozenset[Device]:
     """The devices that an expression names which is no name, attribute or choice itself."""
-    prefix = _prefix(node)
-    if prefix:
-        return frozenset({kind_of_constant(prefix)})
     found = [_device_of(ev, value, depth) for value in ev.values(node, frame)]
     return frozenset().union(*found) if found else _ANY
 
@@ -102,6 +99,8 @@ def _named(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) ->
 def _device_of(ev: Evaluator, value: Value, depth: int) -> frozenset[Device]:
     if isinstance(value, Const) and not value.default and isinstance(value.value, str):
         return frozenset({kind_of_constant(value.value)})
+    if isinstance(value, Opaque) and value.scheme:
+        return frozenset({kind_of_constant(value.scheme)})
     if isinstance(value, CallResult) and _is_device(value) and value.call is not None and value.frame is not None:
         inner = _type_of(value.call)
         if inner is not None:
@@ -198,16 +197,3 @@ def _is_same(node: cst.BaseExpression, frame: Frame, binding: Binding) -> bool:
 def _together(several: list[list[Source] | None]) -> list[Source] | None:
     known = [each for each in several if each]
     return [source for each in known for source in each] if known and len(known) == len(several) else None
-
-
-def _prefix(node: cst.BaseExpression) -> str:
-    """What a text that is put together begins with, up to a colon: `cuda` for `f"cuda:{rank}"`, `"cuda:%d" % rank`."""
-    text: object = ""
-    if isinstance(node, cst.FormattedString):
-        first = node.parts[0] if node.parts else None
-        text = first.value if isinstance(first, cst.FormattedStringText) else ""
-    elif isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add | cst.Modulo):
-        text = node.left.evaluated_value if isinstance(node.left, cst.SimpleString) else ""
-    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) == "format":
-        text = node.func.value.evaluated_value if isinstance(node.func.value, cst.SimpleString) else ""
-    return text.partition(":")[0] if isinstance(text, str) and ":" in text else ""
