@@ -305,6 +305,10 @@ class _Walk:
         if value.call is not None and value.frame is not None and records.is_filled_by_call(self.ev, klass):
             for call, frame in ((value.call, value.frame), *value.before):
                 self._fields(call, frame, klass, path)
+            for name, default, home in records.defaults(self.ev, value, klass):
+                through = (*path.through, klass.node.name.value)
+                inside = replace(path, through=through, keyword=name, container=None)
+                self.expression(default, self.ev.frame_of(home.scope), inside)
         made = value if value.call is not None else self.graphs.bare(klass)
         steps = self.graphs.steps(made, self.with_length)
         path = replace(path, through=(), keyword="", container=None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.semantics.classes import classes
-from dataloader_lint.semantics.syntax.expressions import last_name
+from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import Node
 from dataloader_lint.semantics.values.values import (
@@ -79,6 +79,19 @@ def in_record(ev: Evaluator, value: Value, key: object) -> Values | None:
 def _is_named(ev: Evaluator, value: Sequence) -> bool:
     makers = ev.values(value.node.func, value.frame) if isinstance(value.node, cst.Call) else ()
     return any(isinstance(maker, CallResult) and maker.library in MAKERS_OF_NAMED_TUPLES for maker in makers)
+
+
+def defaults(ev: Evaluator, made: CallResult, klass: Class) -> Iterator[tuple[str, cst.BaseExpression, Class]]:
+    """The fields that the construction of an object leaves at their defaults, with these and where they stand."""
+    for home in ev.bases(klass).classes:
+        for declared in home.scope.own(cst.AnnAssign):
+            value = declared.value
+            if isinstance(value, cst.Call) and last_name(value.func) == "field":
+                value = keyword_of(value, "default")
+            if value is None or not isinstance(declared.target, cst.Name) or _kind(declared) == "ClassVar":
+                continue
+            if field_argument(ev, made, klass, declared.target.value) is None:
+                yield declared.target.value, value, home
 
 
 def is_record(ev: Evaluator, klass: Class) -> bool:

@@ -11,7 +11,7 @@ Reports a Dataset that holds a function which cannot be pickled.
 
 **How a Dataset can hold them**
 
-- bound to an attribute, or stored there as the default of a parameter
+- bound to an attribute, or stored there as the default of a parameter or of a field of a dataclass
 - in a list or dict
 - as an argument of a transform (`Lambda`, `Compose`) or of another object that the Dataset holds, at any depth
 - in a step of a WebDataset, `WebDataset(...).map(...)`
