@@ -9,7 +9,7 @@ in `__init__` or `__len__`, directly or in what they call.
 - `open`, `codecs.open`, `gzip.open`, `bz2.open`, `lzma.open`, `zipfile.ZipFile`, `tarfile.open`
 - `np.load` of an `.npz` file: the path ends with it, or the code says `"key" in data`, `data.files` or `data.keys()`
 - `lmdb.open`, `h5py.File`, `tables.open_file`, `pandas.HDFStore`, `sqlite3.connect`, `sqlalchemy.create_engine`,
-  `duckdb.connect`, `netCDF4.Dataset`, `pyarrow.parquet.ParquetFile`, `pyarrow.memory_map`
+  `duckdb.connect`, `netCDF4.Dataset`, `pyarrow.parquet.ParquetFile`, `pyarrow.memory_map`, `mmap.mmap`
 - `cv2.VideoCapture`, `decord.VideoReader`, `av.open`, `torchcodec.decoders.VideoDecoder` and `AudioDecoder`,
   `soundfile.SoundFile`, `tifffile.TiffFile`, `rasterio.open`, `gdal.Open`, `openslide.OpenSlide`,
   `openslide.open_slide`
@@ -128,6 +128,7 @@ If the Dataset is only ever read with `num_workers=0`.
 - `TypeError: cannot pickle 'Environment' object`
 - `TypeError: cannot pickle '_thread.lock' object`
 - `TypeError: cannot pickle 'generator' object`
+- `TypeError: cannot pickle 'mmap.mmap' object`
 - `TypeError: cannot pickle 'module' object`
 - `PicklingError: Pickling client objects is explicitly not supported`
 - `RuntimeError: Provided stream index=... was not previously added`

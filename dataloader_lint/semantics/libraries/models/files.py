@@ -34,6 +34,7 @@ ROWS = {
     "linecache.getlines": Call(gives="list", elements="str"),
     "lzma.LZMAFile": Call(opens="an open xz file", shared="position"),
     "lzma.open": Call(gives="file", opens="an open xz file", shared="position", streams="source"),
+    "mmap.mmap": Call(opens="a memory-mapped file"),
     "mmcv.load": Call(gives="object"),
     "mmengine.fileio.load": Call(gives="object"),
     "mmengine.load": Call(gives="object"),
