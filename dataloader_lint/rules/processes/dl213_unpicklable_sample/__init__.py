@@ -2,11 +2,12 @@
 
 ## What it does
 Reports a `__getitem__`, `__iter__` or `collate_fn` that returns or yields one of these, alone or inside a tuple, list
-or dict, which may be filled step by step:
+or dict, which may be filled step by step, or in a field of a dataclass, a named tuple or a `SimpleNamespace`:
 
 - a generator; a `__getitem__` or `collate_fn` that yields is a generator function and returns one
 - a lambda or nested function, or a `map` or `filter` of one
 - an open handle
+- the `keys()`, `values()` or `items()` of a dict
 - the output of a network, or a part of a parameter, that still has its graph
 
 ## Why is this bad?
@@ -52,6 +53,7 @@ If the Dataset is only ever read with `num_workers=0`.
 
 ## Error messages
 - `TypeError: cannot pickle 'generator' object`
+- `TypeError: cannot pickle 'dict_keys' object`
 - `RuntimeError: DataLoader timed out after ... seconds`
 - `RuntimeError: Cowardly refusing to serialize non-leaf tensor which requires_grad`
 

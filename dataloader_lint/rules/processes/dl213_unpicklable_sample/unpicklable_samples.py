@@ -13,6 +13,7 @@ from dataloader_lint.pipeline.loaders.worker_processes import never_started
 from dataloader_lint.pipeline.workers.constructor_steps import bare, steps_of
 from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
 from dataloader_lint.semantics.classes import classes
+from dataloader_lint.semantics.classes.records import is_filled_by_call
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.dicts.contents import lookup
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
@@ -34,6 +35,7 @@ from dataloader_lint.semantics.values.values import (
     Library,
     Mapping,
     Method,
+    Opaque,
     Partial,
     Sequence,
     Value,
@@ -46,6 +48,9 @@ _COLLATING = "collat"
 # Methods of a tensor whose result has the same graph.
 _RESHAPING = KEEPING - {"bool", "byte", "detach", "int", "long", "type"}
 _LAZY = frozenset({"builtins.filter", "builtins.map"})
+_NAMESPACES = frozenset({"argparse.Namespace", "types.SimpleNamespace"})
+# Views of a dict, as opposed to the lists that other objects give under these names.
+_VIEWS = frozenset({"items", "keys", "values"})
 _WEIGHTS = "torch.nn.Parameter"
 _SAMPLES = ("__getitem__", "__getitems__", "get")
 
@@ -137,7 +142,7 @@ def _keeps_samples(loader: Loader) -> bool:
 
 
 def _returns_samples(value: Value) -> bool:
-    """True if a collate function returns the samples unchanged, in the list that it gets or in another one."""
+    """True if a collate function returns the samples unchanged: their list, another one, or one of them."""
     if isinstance(value, Library):
         return value.name in ("builtins.list", "builtins.tuple")
     if not isinstance(value, Function) or not parameters(value.node):
@@ -147,7 +152,10 @@ def _returns_samples(value: Value) -> bool:
     given = parameters(node)[0].name.value
     if len(bindings_of(value.scope)[given]) > 1:
         return False
-    return len(returned) == 1 and isinstance(returned[0], cst.Name) and returned[0].value == given
+    result = returned[0] if len(returned) == 1 else None
+    if isinstance(result, cst.Subscript):  # `return batch[0]`
+        result = result.value
+    return isinstance(result, cst.Name) and result.value == given
 
 
 def _returns_any(scope: Scope) -> bool:
@@ -183,7 +191,7 @@ def _unpicklable_part(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dep
     elif isinstance(node, cst.Dict):
         parts = [element.value for element in node.elements if isinstance(element, cst.DictElement)]
     else:
-        parts = []
+        parts = _fields(ev, node, frame)
     if parts and depth < SAMPLE_DEPTH:
         return next((what for part in parts if (what := _unpicklable_part(ev, part, frame, depth + 1))), "")
     call = _call_behind(node, frame)
@@ -196,6 +204,20 @@ def _unpicklable_part(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dep
     found = ev.values(node, frame)
     named = [_description(ev, value, depth) for value in found]
     return named[0] if named and all(named) else ""
+
+
+def _fields(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> list[cst.BaseExpression]:
+    """What a call gives the fields of a record or of a namespace, which keep it as it is."""
+    made = ev.values(node, frame) if isinstance(node, cst.Call) else ()
+    if not made or not isinstance(node, cst.Call) or not all(_is_filled(ev, each) for each in made):
+        return []
+    return [arg.value for arg in node.args if not arg.star]
+
+
+def _is_filled(ev: Evaluator, value: Value) -> bool:
+    if not isinstance(value, CallResult):
+        return False
+    return value.library in _NAMESPACES or (isinstance(value.by, Class) and is_filled_by_call(ev, value.by))
 
 
 def _put_into(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> str:
@@ -289,6 +311,8 @@ def _description(ev: Evaluator, value: Value, depth: int) -> str:
     elif isinstance(value, Partial):
         what = _description(ev, value.callee, depth)
         return f"a `partial` of {what}" if what else ""
+    elif isinstance(value, CallResult) and _is_view(ev, value):
+        return f"a view of a dict, `.{value.library.rpartition('.')[2]}()`"
     elif isinstance(value, CallResult) and row(value.library).is_handle:
         return row(value.library).opens
     elif (
@@ -298,6 +322,20 @@ def _description(ev: Evaluator, value: Value, depth: int) -> str:
         named = [_description(ev, each, depth) for each in ev.values(called, value.frame)] if called is not None else []
         return f"a `{dotted(value.call.func)}` of {named[0]}" if named and all(named) else ""
     return ""
+
+
+def _is_view(ev: Evaluator, value: CallResult) -> bool:
+    """True for `record.keys()` of a dict, or of what was parsed as one."""
+    func = value.call.func if value.call is not None else None
+    if not isinstance(func, cst.Attribute) or func.attr.value not in _VIEWS or value.frame is None:
+        return False
+    owners = ev.values(func.value, value.frame)
+    return bool(owners) and all(
+        isinstance(each, Mapping)
+        or (isinstance(each, Opaque) and each.kind == "dict")
+        or (isinstance(each, CallResult) and row(each.library).gives == "json")
+        for each in owners
+    )
 
 
 def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame, depth: int = 0) -> bool:
