@@ -12,7 +12,7 @@ change. Worker code must read the changed attribute.
 
 **Changes that count**
 
-- an assignment to an attribute, at any depth
+- an assignment to an attribute, at any depth, or to that of an object that the Dataset holds: `augment.p = 0.5`
 - a call of a method of the Dataset that assigns to one
 - either of them in a function that the loop calls, such as `callback.on_epoch_start(epoch)`, if workers may persist
 - either of them in a hook that a trainer runs between epochs, or in what it calls, if workers may persist:

@@ -184,7 +184,7 @@ class _Object:
         self.klass = made.by if isinstance(made.by, Class) else None
         self.name = self.klass.node.name.value if self.klass is not None else made.library.rpartition(".")[2]
         self.is_in_hook = is_in_hook
-        self._read: frozenset[str] | set[str] | None = None
+        self._read: frozenset[str] | None = None
 
     def is_meant(self, node: cst.BaseExpression, frame: Frame) -> bool:
         """True if an expression may be the object."""
@@ -202,15 +202,30 @@ class _Object:
         """True for an object of the same class that the same call makes: a trainer has one module of each."""
         return isinstance(value, CallResult) and value.by == self.made.by and value.call is self.made.call
 
+    def holder_of(self, node: cst.BaseExpression, changed: set[str], frame: Frame) -> str:
+        """The attribute that holds what is changed, if workers read the change: `tool` of `dataset.tool.p`."""
+        parts = [each for each in self.workers.ev.values(node, frame) if isinstance(each, CallResult) and each.call]
+        for part in parts if self.klass is not None else ():
+            if isinstance(part.by, Class) and part != self.made:
+                for name in sorted(self.read):
+                    if part in self.workers.ev.attribute(self.made, name) and (
+                        any(f"{name}.{each}" in self.read for each in changed)
+                        or not changed.isdisjoint(_read_by_workers(self.workers, part.by, self.loader))
+                    ):
+                        return name
+        return ""
+
+    @property
+    def read(self) -> frozenset[str]:
+        """The attributes that worker code reads."""
+        if self._read is None:
+            own = self.klass
+            self._read = _read_by_workers(self.workers, own, self.loader) if own is not None else _READ_BY_LIBRARY
+        return self._read
+
     def first_read(self, names: set[str]) -> str | None:
         """The first of some attributes that worker code reads."""
-        if not names:
-            return None
-        if self._read is None:
-            self._read = (
-                _read_by_workers(self.workers, self.klass, self.loader) if self.klass is not None else _READ_BY_LIBRARY
-            )
-        return next((each for each in sorted(names) if each in self._read), None)
+        return next((each for each in sorted(names) if each in self.read), None) if names else None
 
 
 def _changes(
@@ -418,7 +433,7 @@ def _first_attribute(one: _Object, target: cst.BaseExpression, frame: Frame) -> 
         if one.is_meant(node.value, frame):
             return node.attr.value
         node = node.value
-    return ""
+    return one.holder_of(target.value, {target.attr.value}, frame)
 
 
 def _bound_by(workers: Workers, method: Scope, klass: Class) -> set[str]:
@@ -448,8 +463,8 @@ def _bound_by(workers: Workers, method: Scope, klass: Class) -> set[str]:
     return found
 
 
-def _read_by_workers(workers: Workers, klass: Class, loader: Loader) -> set[str]:
-    """The attributes of instances of the class that worker code reads."""
+def _read_by_workers(workers: Workers, klass: Class, loader: Loader) -> frozenset[str]:
+    """The attributes of instances of the class that worker code reads: `tool`, and `tool.p` of `self.tool.p`."""
     own_classes = {id(each.scope) for each in workers.ev.bases(klass).classes}
     found: set[str] = set()
     modules = {each.path: each for each in (klass.scope.module, loader.frame.scope.module)}
@@ -461,6 +476,7 @@ def _read_by_workers(workers: Workers, klass: Class, loader: Loader) -> set[str]
             own = classes.receiver_name(function.scope)
             for scope in function.scope.descend():
                 for node in scope.own(cst.Attribute):
-                    if isinstance(node.value, cst.Name) and node.value.value == own:
-                        found.add(node.attr.value)
-    return found
+                    head, _, path = dotted(node).partition(".")
+                    if head == own and path.count(".") <= 1:
+                        found.add(path)
+    return frozenset(found)
