@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dataloader_lint import lint_paths
+from dataloader_lint import lint_paths, lint_source
 from dataloader_lint.cli import main
 from dataloader_lint.rules.messages import rules_for_message
 from dataloader_lint.settings import Settings
@@ -30,6 +30,25 @@ def length(message: str) -> int:
 def test_a_finding_is_one_short_line(unit: Unit) -> None:
     found = lint_paths([unit.path], Settings(extend_select=(unit.code,)))
     assert [one.message for one in found if length(one.message) > MOST or "\n" in one.message] == []
+
+
+@pytest.mark.parametrize(
+    ("read", "effect"),
+    [
+        ("self.archive.read(str(index))", "reads in forked workers raise `BadZipFile`"),
+        ("index", "archive: pickling it"),
+    ],
+)
+def test_a_handle_that_workers_never_read_fails_by_its_pickle_alone(read: str, effect: str) -> None:
+    source = (
+        "import zipfile\nfrom torch.utils.data import DataLoader, Dataset\n"
+        "class Members(Dataset):\n"
+        "    def __init__(self, path):\n        self.archive = zipfile.ZipFile(path)\n"
+        "    def __len__(self):\n        return 10\n"
+        f"    def __getitem__(self, index):\n        return {read}\n"
+        "loader = DataLoader(Members('a.zip'), num_workers=2)\n"
+    )
+    assert [effect in one.message for one in lint_source(source, "train.py") if one.code == "DL205"] == [True]
 
 
 def test_findings_in_the_examples_are_short_lines() -> None:

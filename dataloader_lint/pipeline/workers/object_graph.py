@@ -59,7 +59,7 @@ class Path:
     """The access path from the root object to a value."""
 
     holdings: tuple[FieldOwner, ...] = ()  # attributes of the project's objects, outermost first
-    through: tuple[str, ...] = ()  # class names of the library objects on the path
+    through: tuple[str, ...] = ()  # classes of the objects on the path: of libraries, and `.Name` of records
     keyword: str = ""  # argument of the last library object
     container: Node | None = None  # the display that contains it directly
     hops: int = 0
@@ -306,7 +306,7 @@ class _Walk:
             for call, frame in ((value.call, value.frame), *value.before):
                 self._fields(call, frame, klass, path)
             for name, default, home in records.defaults(self.ev, value, klass):
-                through = (*path.through, klass.node.name.value)
+                through = (*path.through, f".{klass.node.name.value}")
                 inside = replace(path, through=through, keyword=name, container=None)
                 self.expression(default, self.ev.frame_of(home.scope), inside)
         made = value if value.call is not None else self.graphs.bare(klass)
@@ -331,7 +331,7 @@ class _Walk:
         """What a call gives the fields of a record."""
         for arg in call.args:
             keyword = arg.keyword.value if arg.keyword is not None else ""
-            through = (*path.through, klass.node.name.value)
+            through = (*path.through, f".{klass.node.name.value}")
             self._argument(arg, frame, replace(path, through=through, keyword=keyword, container=None))
 
     def _attributes_set_later(self, value: CallResult, maker: str, path: Path) -> None:

@@ -33,7 +33,7 @@ lock, videos, sound, pools), if worker code reads them and the main process open
 - in a function that the main process calls, or in `__init__`, by `global`
 - on first use, if `__init__` or `__len__` of the Dataset is the first to use it
 
-**Where**: at the call that opens it.
+**Where**: at the call that opens it. Where worker code never reads the handle, the message names the pickle alone.
 
 ## Why is this bad?
 Forked workers share the position of an open file. Measured:
@@ -196,7 +196,7 @@ def _kept_by_datasets(file: File) -> Iterator[Finding]:
         what = f"a {handle.kind}" if handle.kind in _PLAIN else row(handle.kind).opens
         if handle.opener == "__len__":
             what += " (from `__len__`)"
-        forked = "" if handle.is_safe_forked else FORKED.get(row(handle.kind).shared, "")
+        forked = "" if handle.is_safe_forked or not handle.is_read else FORKED.get(row(handle.kind).shared, "")
         pickles = row(handle.kind).pickles
         if pickles and (not forked or file.settings.start_method in ("spawn", "forkserver")):
             continue

@@ -61,6 +61,7 @@ class KeptHandle:
     kind: str
     kept: Reachable
     is_safe_forked: bool
+    is_read: bool  # by worker code, as far as is known
 
     @property
     def keeper(self) -> str:
@@ -109,7 +110,9 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
                 is_skipped[key] = bool(loaders) and all(not each.pickles_its_functions for each in loaders)
             if is_skipped[key] or not _is_held_in_workers(reach, kept, owner):
                 continue
-        found[id(node)] = KeptHandle(node, kind, kept, is_safe_forked(reach.ev, kept.value, kind))
+        found[id(node)] = KeptHandle(
+            node, kind, kept, is_safe_forked(reach.ev, kept.value, kind), _is_read_in_workers(reach, kept)
+        )
     return sorted(found.values(), key=lambda one: module.tree.order(one.node))
 
 
@@ -123,6 +126,16 @@ def _is_held_in_workers(reach: DatasetFlow, kept: Reachable, klass: Class) -> bo
         each.pickles_its_functions and may_construct(reach.ev, klass, each, outer.node, outer.step.scope)
         for each in loaders
     )
+
+
+def _is_read_in_workers(reach: DatasetFlow, kept: Reachable) -> bool:
+    """False only if worker code of the object that holds a handle never names the attribute."""
+    holder = kept.path.holdings[-1] if kept.path.holdings else None
+    if holder is None or not isinstance(holder.owner.by, Class):
+        return True
+    functions = list(reach.workers.functions(holder.owner.by.scope.module))
+    named = (each.attr.value for one in functions for each in one.scope.within(cst.Attribute))
+    return not functions or holder.attribute in named
 
 
 def kind_of(ev: Evaluator, value: Value) -> str:
@@ -272,15 +285,23 @@ def _argument(ev: Evaluator, call: cst.Call, frame: Frame, name: str, position: 
 
 
 def _wraps_handle(library: str) -> bool:
-    """True if a library object holds the handle given to it."""
-    return row(library).wraps_handle or library in SAMPLE_WRAPPERS
+    """True if an object of a library, or a record of the project, holds the handle given to it."""
+    return library.startswith(".") or row(library).wraps_handle or library in SAMPLE_WRAPPERS
 
 
 def _candidates(ev: Evaluation, module: ModuleFacts) -> list[cst.CSTNode]:
     """Calls of opening functions, and stored generators: a cheap check before the search."""
-    calls = (call for name in OPENING for call in module.calls_named(name))
+    calls = (call for name in (*OPENING, *_partials(module)) for call in module.calls_named(name))
     stored = (call for call in calls if _may_be_stored(ev, call, module))
     return [*stored, *_kept_generators(module), *_kept_modules(module)]
+
+
+def _partials(module: ModuleFacts) -> Iterator[str]:
+    """The names that stand for a partial of what opens: `open_scene = partial(rasterio.open, mode="r")`."""
+    for call in module.calls_named("partial"):
+        above = module.tree.parent(call)
+        if isinstance(above, cst.Assign) and call.args and last_name(call.args[0].value) in OPENING:
+            yield last_name(above.targets[0].target)
 
 
 def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
