@@ -315,6 +315,10 @@ def _description(ev: Evaluator, value: Value, depth: int) -> str:
         return f"a view of a dict, `.{value.library.rpartition('.')[2]}()`"
     elif isinstance(value, CallResult) and row(value.library).is_handle:
         return row(value.library).opens
+    elif isinstance(value, CallResult) and row(value.library).wraps_handle and value.call and value.frame:
+        inner_values = [each for arg in value.call.args[:1] for each in ev.values(arg.value, value.frame)]
+        named = [_description(ev, each, depth) for each in inner_values]
+        return f"{named[0]} in a `{dotted(value.call.func)}`" if named and all(named) else ""
     elif (
         isinstance(value, CallResult) and value.library in _LAZY and value.call is not None and value.frame is not None
     ):
