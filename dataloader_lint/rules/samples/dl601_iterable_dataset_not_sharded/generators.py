@@ -15,8 +15,8 @@ from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
 # A name like this suggests that the code divides its data among readers.
 SHARING = re.compile(
     r"worker|(^|_)rank|world_size|num_replicas|split_by|by_node|partition|local_rank|process_index"
-    # A file of a data set is called a shard as well: `for shard in self.shards`.
-    r"|shard_|_shard$|(num|n)_shards|shard(ing|ed)",
+    # A file of a data set is called a shard as well: `for shard in self.shards`, `self.shard_paths`.
+    r"|shard_(?!dir|file|folder|glob|list|name|path|pattern|root|size|url)|_shard$|(num|n)_shards|shard(ing|ed)",
     re.IGNORECASE,
 )
 

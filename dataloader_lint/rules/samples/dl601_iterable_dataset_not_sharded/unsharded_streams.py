@@ -39,12 +39,12 @@ from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.calls import row
-from dataloader_lint.semantics.libraries.datasets import ITERABLE_BASES
+from dataloader_lint.semantics.libraries.datasets import ITERABLE_BASES, ITERABLE_IF
 from dataloader_lint.semantics.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
 from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, function_scope
-from dataloader_lint.semantics.values.known_values import is_positive
+from dataloader_lint.semantics.values.known_values import is_positive, truth
 from dataloader_lint.semantics.values.values import (
     NOTHING_KNOWN,
     CallResult,
@@ -478,6 +478,9 @@ class _Stream:
             and value.frame is not None
             and depth < SHARDING_DEPTH
         ):
+            if value.library in ITERABLE_IF:  # a Dataset of Hugging Face that is no stream
+                streaming = keyword_of(value.call, ITERABLE_IF[value.library])
+                return streaming is None or truth(self.ev.values(streaming, value.frame)) is False
             if value.library in _VIEWS and isinstance(value.call.func, cst.Attribute):
                 return self._is_plain(value.call.func.value, value.frame, depth + 1)
             if isinstance(value.by, Class):
