@@ -6,6 +6,7 @@ Reports, for a DataLoader that is known to have workers:
 - `list(loader)`, `zip(*loader)`
 - `out.append(batch)`, `out.extend(batch)` or `out += [batch]`, with the batch or a part of it, in a loop over the
   loader, also in a tuple or dict: `out.append({"boxes": boxes})`
+- `out[step] = batch` in `for step, batch in enumerate(loader)`
 - `[labels for _, labels in loader]`
 
 ## Why is this bad?

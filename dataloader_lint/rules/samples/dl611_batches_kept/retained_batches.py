@@ -56,11 +56,16 @@ def retained_batches(ev: Evaluator, module: ModuleFacts) -> Iterator[RetainedBat
 
 
 def _kept_otherwise(module: ModuleFacts) -> Iterator[tuple[Node, cst.BaseExpression]]:
-    """Comprehensions and `out += [batch]`, each with what is stored, where that is a name or a part of one."""
+    """Comprehensions, `out += [batch]` and `out[step] = batch`, each with what is stored: a name or a part of one."""
     for scope in module.root.descend():
         made = scope.node
         if isinstance(made, cst.ListComp) and isinstance(made.elt, _PARTS):
             yield made, made.elt
+        for stored in scope.own(cst.Assign):
+            target = stored.targets[0].target
+            if isinstance(target, cst.Subscript) and isinstance(stored.value, _PARTS):
+                if _fills_dict(module.tree, stored, target):
+                    yield stored, stored.value
         for added in scope.own(cst.AugAssign):
             elements = added.value.elements if isinstance(added.value, cst.List) else ()
             if (
@@ -93,6 +98,22 @@ def _accumulates(tree: Tree, place: Node, of: cst.BaseExpression) -> bool:
     body = loop.body
     emptied = tree.once(("emptied", id(body)), lambda: {each for node in tree.walk(body) for each in _emptied_by(node)})
     return name not in emptied
+
+
+def _fills_dict(tree: Tree, stored: cst.Assign, target: cst.Subscript) -> bool:
+    """True if each step of a loop stores under a key of its own, that the loop counts: `out[step] = batch`."""
+    loop = next((above for above in tree.ancestors(stored) if isinstance(above, cst.For | cst.FunctionDef)), None)
+    if not isinstance(loop, cst.For) or last_name(getattr(loop.iter, "func", loop.iter)) != "enumerate":
+        return False
+    counter = loop.target.elements[0].value if isinstance(loop.target, cst.Tuple) else loop.target
+    index = target.slice[0].slice
+    others = (node for node in tree.walk(loop.body) if node is not stored)
+    name = _container(target)
+    return (
+        isinstance(index, cst.Index)
+        and dotted(index.value) == dotted(counter)
+        and all(name != each for node in others for each in _emptied_by(node))
+    )
 
 
 def _emptied_by(node: Node) -> Iterator[str]:
