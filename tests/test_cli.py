@@ -58,7 +58,7 @@ def test_findings() -> None:
     code, out, err = run(*ONLY, "--output-format=concise")
     assert (code, err) == (1, "")
     places = [line.split(" ")[0] for line in out.splitlines()]
-    assert places == ["a/b.py:3:10:", "a/b.py:6:10:", "z.py:3:10:", "Found", "3"]
+    assert places == ["a/b.py:3:10:", "a/b.py:6:10:", "z.py:3:10:", "Found", "[*]"]
     assert run(*ONLY, "--output-format=concise", "z.py", "a", ".") == (code, out, err)
     assert run(*ONLY, "--exit-zero")[0] == 0
     assert run("--ignore", "DL")[0] == 0
@@ -69,7 +69,7 @@ def test_findings() -> None:
     assert "\n --> z.py:3:10\n  |\n1 | from torch" in out
     assert "\n  |          ^^^^^^" in out
     assert "\nhelp: " in out
-    assert out.endswith("\nFound 1 problem: 1 error.\n1 fixable with the `--fix` option.\n")
+    assert out.endswith("\nFound 1 problem: 1 error.\n[*] 1 fixable with the `--fix` option.\n")
 
     code, out, _ = run(*ONLY, "--output-format", "json", "z.py")
     (finding,) = json.loads(out)
@@ -77,7 +77,7 @@ def test_findings() -> None:
     assert (finding["filename"], finding["code"]) == (str(Path("z.py").resolve()), "DL301")
     assert finding["location"] == {"row": 3, "column": 10}
 
-    end = "Found 3 problems: 3 errors.\n3 fixable with the `--fix` option.\n"
+    end = "Found 3 problems: 3 errors.\n[*] 3 fixable with the `--fix` option.\n"
     line = "3\tDL301\terror\tpersistent-workers-without-workers [*]\n"
     assert run(*ONLY, "--statistics") == (1, line + end, "")
     code, out, _ = run(*ONLY, "--statistics", "--output-format", "json")

@@ -51,7 +51,7 @@ def test_everything_is_fixed() -> None:
     Path("a.py").chmod(0o700)
     code, out, err = run("a.py")
     assert (code, err) == (1, "")
-    assert out.endswith("Found 1 problem: 1 error.\n1 fixable with the `--fix` option.\n")
+    assert out.endswith("Found 1 problem: 1 error.\n[*] 1 fixable with the `--fix` option.\n")
     assert run("--fix", "a.py") == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{MADE}", "")
     assert Path("a.py").read_text() == FIXED
     assert stat.S_IMODE(Path("a.py").stat().st_mode) == 0o700
@@ -63,7 +63,7 @@ def test_everything_is_fixed() -> None:
 
 def test_unsafe_fixes_are_announced_and_need_asking() -> None:
     Path("a.py").write_text(UNSAFE)
-    hidden = "No fixes available (1 hidden fix can be enabled with the `--unsafe-fixes` option).\n"
+    hidden = "No safe fixes; 1 with `--unsafe-fixes`.\n"
     code, out, _ = run("a.py")
     assert (code, out.splitlines(keepends=True)[1:]) == (1, ["Found 1 problem: 1 warning.\n", hidden])
     code, out, _ = run("--fix", "a.py")
@@ -86,8 +86,8 @@ def test_unsafe_fixes_are_announced_and_need_asking() -> None:
     Path("a.py").write_text(SAFE)
     Path("b.py").write_text(UNSAFE)
     out = run(".")[1]
-    more = "(1 hidden fix can be enabled with the `--unsafe-fixes` option)"
-    assert out.endswith(f"Found 2 problems: 1 error, 1 warning.\n1 fixable with the `--fix` option {more}.\n")
+    more = "(1 more with `--unsafe-fixes`)"
+    assert out.endswith(f"Found 2 problems: 1 error, 1 warning.\n[*] 1 fixable with the `--fix` option {more}.\n")
 
 
 def test_what_cannot_be_fixed_remains() -> None:

@@ -286,8 +286,6 @@ def test_text_is_broken_between_words_in_a_terminal() -> None:
     assert " ".join(" ".join(lines).split()) == " ".join(" ".join(wide).split())
     linked = list(full.emit([one], lambda _: (), lambda _: url, paint.plain, 40, columns=50, has_links=True))
     assert f"docs: \x1b]8;;{url}\x1b\\dl301-some-name\x1b]8;;\x1b\\" in linked
-    (short,) = concise.emit([one], paint.plain, width=40)
-    assert (len(short), short[-1]) == (40, "…")
 
 
 def left(code: str, line: int, no_fix: str, fix: Fix | None = None) -> Diagnostic:

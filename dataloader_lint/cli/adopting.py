@@ -68,8 +68,9 @@ def without_baseline(diagnostics: list[Diagnostic], found: Found, options: Optio
     new, left = baseline.split(diagnostics, known, source_lines(), folder)
     stale = sum(left[entry] for entry in _stale(left, diagnostics, found, options, folder))
     if stale and not options.quiet:
-        verb = "was" if stale == 1 else "were"
-        complain(f"{_count(stale, 'finding')} of {path} {verb} not found any more; --write-baseline {path} drops them")
+        verb, them = ("was", "it") if stale == 1 else ("were", "them")
+        gone = f"{_count(stale, 'finding')} of {path}"
+        complain(f"{gone} {verb} not found any more; --write-baseline {path} drops {them}")
     return new, len(diagnostics) - len(new)
 
 

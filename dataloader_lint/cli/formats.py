@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from dataloader_lint.settings import Settings
 
 
-def overview(diagnostics: list[Diagnostic], options: Options, paint: Paint) -> Iterator[str]:
-    """The lines of the first look at an old code base."""
+def overview(diagnostics: list[Diagnostic], options: Options, paint: Paint, hidden: int) -> Iterator[str]:
+    """The lines of the first look at an old code base; `hidden` is how many findings the baseline holds."""
     import shlex
 
     from dataloader_lint.output import overview as shown
@@ -32,16 +32,50 @@ def overview(diagnostics: list[Diagnostic], options: Options, paint: Paint) -> I
     def in_full(some: Sequence[Diagnostic]) -> Iterator[str]:
         return _problems(some, options, None, paint)
 
-    paths = [shlex.quote(path) for path in options.paths if path != "."]
-
     def command(*more: str) -> str:
-        return " ".join(["dataloader-lint", *more, *paths])
+        return shlex.join(["dataloader-lint", *more, *_given_again(options)])
 
-    return shown.emit(diagnostics, about, in_full, command, paint, terminal.width(100), terminal.height())
+    has_method = "start_method" in options.given_settings
+    commands = shown.Commands(
+        command("--full"),
+        "dataloader-lint --explain",
+        "" if options.baseline else command("--fix"),  # which fixes what the baseline holds, too
+        "" if options.baseline else command("--write-baseline", "dataloader-lint.json"),
+        "" if has_method else command("--start-method", "fork"),
+    )
+    columns, rows = terminal.width(100), terminal.height()
+    return shown.emit(diagnostics, about, in_full, commands, paint, columns, rows, hidden=hidden)
 
 
-def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None, paint: Paint) -> Iterator[str]:
-    """The lines of the report. `stdin` is what came through standard input, if that is what was linted."""
+def _given_again(options: Options) -> Iterator[str]:
+    """The options and paths on which the findings of the overview depend."""
+    for name in ("start_method", "target_python"):
+        if name in options.given_settings:
+            yield from (f"--{name.replace('_', '-')}", getattr(options.settings, name))
+    if options.isolated:
+        yield "--isolated"
+    if options.force_exclude:
+        yield "--force-exclude"
+    if options.baseline:
+        yield from ("--baseline", options.baseline)
+    yield from (path for path in options.paths if path != ".")
+
+
+def fits_in_full(diagnostics: Sequence[Diagnostic], options: Options) -> bool:
+    """True if findings can be shown in full without scrolling: if they fit the terminal, or its height is unknown."""
+    from dataloader_lint.output.paint import plain
+
+    rows = terminal.height()
+    return rows is None or sum(1 for _ in _problems(diagnostics, options, None, plain)) <= rows - _BELOW
+
+
+def rendered(
+    diagnostics: list[Diagnostic], options: Options, stdin: bytes | None, paint: Paint, hints: list[str]
+) -> Iterator[str]:
+    """The lines of the report. `stdin` is what came through standard input, if that is what was linted.
+
+    When all lines are read, `hints` holds what to say below the summary.
+    """
     shape = options.settings.output_format
     if options.statistics:
         from dataloader_lint.output import statistics
@@ -55,7 +89,7 @@ def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
 
         return concise.emit(diagnostics, paint, unsafe=options.unsafe_fixes)
     if shape == "full":
-        return _in_full(diagnostics, options, stdin, paint)
+        return _in_full(diagnostics, options, stdin, paint, hints)
     if shape == "grouped":
         from dataloader_lint.output import grouped
 
@@ -74,11 +108,13 @@ def rendered(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
     )
 
 
-# Lines of a terminal that are left for the summary, which may be broken in two, and the next prompt.
-_BELOW = 5
+# Lines of a terminal that are left for the summary, what to type next, and the next prompt.
+_BELOW = 6
 
 
-def _in_full(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None, paint: Paint) -> Iterator[str]:
+def _in_full(
+    diagnostics: list[Diagnostic], options: Options, stdin: bytes | None, paint: Paint, hints: list[str]
+) -> Iterator[str]:
     """The problems in full, and below them the notes: in a terminal as many as fit on its screen."""
     from dataloader_lint.diagnostics import Level
     from dataloader_lint.output import notes
@@ -86,11 +122,32 @@ def _in_full(diagnostics: list[Diagnostic], options: Options, stdin: bytes | Non
     problems = [one for one in diagnostics if one.level is not Level.NOTE]
     lines = list(_problems(problems, options, stdin, paint))
     yield from lines
-    rows = None if options.output_file or "notes" in options.given_settings else terminal.height()
-    room = None if rows is None else rows - len(lines) - _BELOW
     small = [one for one in diagnostics if one.level is Level.NOTE]
-    width = terminal.width(200) if room is not None else None
-    yield from notes.emit(small, paint, room, unsafe=options.unsafe_fixes, width=width)
+    rows = terminal.height()
+    if rows is None or options.output_file:
+        yield from notes.emit(small, paint, unsafe=options.unsafe_fixes)
+        return
+    is_asked_for = options.full or "notes" in options.given_settings
+    room = None if is_asked_for else rows - len(lines) - _BELOW
+    shown, is_whole = notes.fitting(small, paint, terminal.width(100), room, unsafe=options.unsafe_fixes)
+    yield from shown
+    if small and not is_asked_for:
+        hints += _next_to_notes(small[0].code, options, is_whole=is_whole)
+
+
+def _next_to_notes(code: str, options: Options, *, is_whole: bool) -> Iterator[str]:
+    """What to type for those who see notes for the first time."""
+    from dataloader_lint.output.levels import plural
+    from dataloader_lint.rules.registry import found_rules
+    from dataloader_lint.rules.selection import selected_rules
+
+    why = f"`dataloader-lint --explain {code}` says why"
+    yield f"{why}." if is_whole else f"`--full` shows the notes in full; {why}."
+    if not options.settings.select:
+        rules = sum(1 for found in found_rules().values() if found.check is not None)
+        off = rules - len(selected_rules(options.settings))
+        if off:
+            yield f"{plural(off, 'rule')} of {rules} {'is' if off == 1 else 'are'} off; `--explain` lists them."
 
 
 def _problems(diagnostics: Sequence[Diagnostic], options: Options, stdin: bytes | None, paint: Paint) -> Iterator[str]:

@@ -49,13 +49,14 @@ def report(
         if not options.quiet:
             print("All checks passed!", flush=True)
         return CLEAN
-    if fixed is None and not hidden and stdin is None and _is_first_look(diagnostics, options):
+    if fixed is None and stdin is None and _is_first_look(diagnostics, options):
         from dataloader_lint.cli.formats import overview
         from dataloader_lint.cli.terminal import paint_for, show
 
-        show(overview(diagnostics, options, paint_for(sys.stdout)))
+        show(overview(diagnostics, options, paint_for(sys.stdout), hidden))
         return exit_code(diagnostics, options)
-    lines = _lines(diagnostics, options, stdin)
+    hints: list[str] = []  # what to type next, known when all lines are made
+    lines = _lines(diagnostics, options, stdin, hints)
     if is_text and not options.quiet:
         from itertools import chain
 
@@ -69,7 +70,8 @@ def report(
             from dataloader_lint.output.text import fitted
 
             out = stream or sys.stdout
-            end = (part for line in end for part in fitted(line, out))
+            below = hints if fixed is None else []
+            end = (part for line in chain(end, below) for part in fitted(line, out))
         lines = chain(lines, end)
     if options.output_file:
         write_file(options.output_file, "".join(f"{line}\n" for line in lines))
@@ -80,24 +82,23 @@ def report(
     return exit_code(diagnostics, options)
 
 
-# More findings than this fill several screens of a terminal; one takes about so many lines in full.
+# More problems than this are not shown in full at first, however large the screen.
 _MOST_IN_FULL = 20
-_LINES = 12
+# What decides which findings there are, and not how they are shown.
 _ANALYSIS = frozenset({"start_method", "target_python"})
 
 
 def _is_first_look(diagnostics: list[Diagnostic], options: Options) -> bool:
-    """True if many findings go to a terminal, and nobody has chosen settings, a format or a way to see all of them."""
-    asked = (options.full, options.statistics, options.output_file, options.quiet, options.watch, options.baseline)
+    """True if more goes to a terminal than fits it, and nobody has chosen settings, a format or a way to see it all."""
+    asked = (options.full, options.statistics, options.output_file, options.quiet, options.watch)
     chosen = options.given_settings - _ANALYSIS or options.config_file
-    from dataloader_lint.diagnostics import Level
-
-    problems = sum(1 for one in diagnostics if one.level is not Level.NOTE)
     if any(asked) or chosen or not sys.stdout.isatty():
         return False
-    from dataloader_lint.cli.terminal import height
+    from dataloader_lint.cli.formats import fits_in_full
+    from dataloader_lint.diagnostics import Level
 
-    if problems <= _MOST_IN_FULL and problems * _LINES <= (height() or problems * _LINES):
+    problems = [one for one in diagnostics if one.level is not Level.NOTE]
+    if len(problems) <= 1 or (len(problems) <= _MOST_IN_FULL and fits_in_full(problems, options)):
         return False
     from dataloader_lint.source.pyproject import origins
 
@@ -146,10 +147,10 @@ def write_file(path: str, content: str) -> None:
         raise UsageError(f"cannot write {path}: {reason(error)}") from None
 
 
-def _lines(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None) -> Iterator[str]:
+def _lines(diagnostics: list[Diagnostic], options: Options, stdin: bytes | None, hints: list[str]) -> Iterator[str]:
     from dataloader_lint.cli.formats import rendered
     from dataloader_lint.cli.terminal import paint_for
     from dataloader_lint.output.paint import plain
 
     paint: Paint = plain if options.output_file else paint_for(sys.stdout)
-    return rendered(diagnostics, options, stdin, paint)
+    return rendered(diagnostics, options, stdin, paint, hints)

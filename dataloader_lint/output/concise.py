@@ -9,15 +9,10 @@ from dataloader_lint.output.paint import Paint
 from dataloader_lint.output.text import marker, neutralise, shown_path, shown_place
 
 
-def emit(
-    diagnostics: Iterable[Diagnostic], paint: Paint, *, unsafe: bool = False, width: int | None = None
-) -> Iterator[str]:
-    """Yields the lines of the report, cut to `width`. Columns count from 1, as in flake8 and ruff."""
+def emit(diagnostics: Iterable[Diagnostic], paint: Paint, *, unsafe: bool = False) -> Iterator[str]:
+    """Yields the lines of the report. Columns count from 1, as in flake8 and ruff."""
     for one in diagnostics:
         mark = marker(one, unsafe=unsafe)
         place = shown_place(one, paint("strong", shown_path(one.filename)))
         message = neutralise(one.whole_message)
-        room = len(message) if width is None else width - len(f"{shown_place(one)}: {one.code}{mark} ")
-        if len(message) > room:
-            message = f"{message[: max(room - 1, 0)]}…"
         yield f"{place}: {paint(one.level.value, one.code)}{paint('help', mark)} {message}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dataloader_lint.diagnostics import Diagnostic, Position
 from dataloader_lint.output.copies import named, with_copies
 from dataloader_lint.output.paint import Paint
 from dataloader_lint.output.places import Lines
-from dataloader_lint.output.text import draw_line, marker, neutralise, shown_place
+from dataloader_lint.output.text import draw_line, marker, neutralise, shown_place, wrapped
 
 _CONTEXT = 2
 _MOST_MARKED_LINES = 8
@@ -35,11 +34,7 @@ def emit(
 
     def filled(label: str, painted: str, text: str, style: str = "") -> Iterator[str]:
         whole = f"{label} {neutralise(text)}"
-        lines = [whole]
-        if columns is not None and len(whole) > columns:
-            lines = textwrap.wrap(
-                whole, columns, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-            )
+        lines = [whole] if columns is None else wrapped(whole, columns)
         for number, line in enumerate(lines):
             rest = line if number else line[len(label) :]
             yield ("" if number else painted) + (paint(style, rest) if style else rest)

@@ -52,5 +52,10 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def not_shown(count: int) -> str:
+    """What is said of the findings that the baseline holds."""
+    return f"{plural(count, 'finding')} of the baseline {'is' if count == 1 else 'are'} not shown."
+
+
 def _noun(level: Level, count: int) -> str:
     return level.value + "s" if count > 1 and level in (Level.ERROR, Level.WARNING, Level.NOTE) else level.value

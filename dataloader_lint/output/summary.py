@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dataloader_lint.diagnostics import Diagnostic, Level, Safety
-from dataloader_lint.output.levels import counted, plural
+from dataloader_lint.output.levels import counted, not_shown, plural
 
 
 def emit(
@@ -22,7 +22,7 @@ def emit(
     if not problems and not fixed:
         yield f"No problems, {notes}." if notes else "All checks passed!"
         if hidden:
-            yield _baselined(hidden)
+            yield not_shown(hidden)
         if not notes:
             return
     else:
@@ -33,18 +33,14 @@ def emit(
         if dropped:
             yield f"{dropped} {_plural('fix', dropped)} did not hold when tried and {_was(dropped)} left out."
         if hidden:
-            yield _baselined(hidden)
+            yield not_shown(hidden)
     safe = sum(1 for one in diagnostics if one.fix is not None and (unsafe or one.fix.safety is Safety.SAFE))
-    hidden = sum(1 for one in diagnostics if one.fix is not None) - safe
-    more = f"{hidden} hidden {_plural('fix', hidden)} can be enabled with the `--unsafe-fixes` option"
+    unsafe_ones = sum(1 for one in diagnostics if one.fix is not None) - safe
     if safe and not fixing:
-        yield f"{safe} fixable with the `--fix` option{f' ({more})' if hidden else ''}."
-    elif hidden:
-        yield f"No fixes available ({more})."
-
-
-def _baselined(count: int) -> str:
-    return f"{count} {_plural('finding', count)} of the baseline {'is' if count == 1 else 'are'} not shown."
+        more = f" ({unsafe_ones} more with `--unsafe-fixes`)" if unsafe_ones else ""
+        yield f"[*] {safe} fixable with the `--fix` option{more}."
+    elif unsafe_ones:
+        yield f"No safe fixes; {unsafe_ones} with `--unsafe-fixes`."
 
 
 def _plural(word: str, count: int) -> str:

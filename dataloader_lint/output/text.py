@@ -70,6 +70,12 @@ def shown_place(one: Diagnostic | Reason, filename: str | None = None) -> str:
     return f"{filename or shown_path(one.filename)}:{cell}{start.line}:{start.column + 1}"
 
 
+def line_of(one: Diagnostic) -> str:
+    """Where a finding is, without the column: `train.py:12`, `train.ipynb:cell 3:4`."""
+    cell = f"cell {one.cell}:" if one.cell is not None else ""
+    return f"{shown_path(one.filename)}:{cell}{one.start.line}"
+
+
 def draw_line(line: str) -> tuple[str, list[int]]:
     """A source line as a terminal can show it, and for each character (and the end) the column where it comes to stand.
 
@@ -114,8 +120,42 @@ def fitted(line: str, stream: TextIO, indent: str = "  ") -> list[str]:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
         return [line]
-    if not columns or len(line) <= columns:
+    return wrapped(line, max(40, columns), indent) if columns else [line]
+
+
+_GLUE = "\0"  # for a space that no line ends at; what is shown to people holds none
+_CODE_SPAN = re.compile(r"`[^`]+`")
+_AMOUNT = re.compile(r"(?<=\d) (?=(?:[kKMGT]i?)?B\b)")
+
+
+def wrapped(line: str, columns: int, indent: str = "  ", *, together: int = 0) -> list[str]:
+    """A line without colors as lines of at most so many columns, broken between words.
+
+    Short code in backquotes and amounts such as `19 MB` stay whole, and so do the first `together` characters. A word
+    that is longer than a line is not broken.
+    """
+    if len(line) <= columns:
         return [line]
     from textwrap import wrap
 
-    return wrap(line, max(40, columns), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    glued = line[:together].replace(" ", _GLUE) + _CODE_SPAN.sub(
+        lambda found: found[0].replace(" ", _GLUE) if len(found[0]) <= columns // 2 else found[0], line[together:]
+    )
+    glued = _AMOUNT.sub(_GLUE, glued)
+    lines = wrap(glued, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return [each.replace(_GLUE, " ") for each in lines]
+
+
+def cut(text: str, room: int) -> str:
+    """A text of at most `room` characters, cut behind a word if it has more: in no number, amount or piece of code."""
+    if len(text) <= room:
+        return text
+    head = text[: max(room - 1, 0)]
+    if not text[len(head)].isspace():
+        head = head.rpartition(" ")[0]
+    if head.count("`") % 2:
+        head = head.rpartition("`")[0]
+    head = head.rstrip()
+    if head[-1:].isdigit():
+        head = head.rpartition(" ")[0]
+    return f"{head.rstrip(' ,;:(')}…" if room > 0 else ""
