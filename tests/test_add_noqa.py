@@ -44,7 +44,7 @@ LINES = {
 def test_where_comments_go(newline: str) -> None:
     for number, text in enumerate(LINES):
         write(f"a{number:02}.py", (IMPORT + text).replace("\n", newline))
-    assert run(*ONLY, "--add-noqa") == (0, f"Added 13 `# noqa` comments in {len(LINES)} files.\n", "")
+    assert run(*ONLY, "--add-noqa") == (0, f"Added 12 `# noqa` comments for 13 findings in {len(LINES)} files.\n", "")
     for number, text in enumerate(LINES.values()):
         assert Path(f"a{number:02}.py").read_bytes().decode() == (IMPORT + text).replace("\n", newline)
     assert run(*ONLY) == (0, "All checks passed!\n", "")
@@ -55,7 +55,7 @@ def test_where_comments_go(newline: str) -> None:
 
 def test_several_codes_on_a_line() -> None:
     write("a.py", IMPORT + "x = DataLoader(data, num_workers=0, prefetch_factor=2, persistent_workers=True)\n")
-    assert run("--select", "DL301,DL302", "--add-noqa")[1] == ADDED[1].format("2 `# noqa` comments")
+    assert run("--select", "DL301,DL302", "--add-noqa")[1] == ADDED[1].format("1 `# noqa` comment for 2 findings")
     assert Path("a.py").read_text().endswith("persistent_workers=True)  # noqa: DL301, DL302\n")
 
 

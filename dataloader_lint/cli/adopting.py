@@ -102,15 +102,16 @@ def add_noqa(found: Found, options: Options) -> int:
     by_file: dict[str, list[Diagnostic]] = {}
     for one in (one for one in lint(found, options) if one.code != UNUSED_NOQA):
         by_file.setdefault(one.filename, []).extend(at_each_place(one))
-    added, files, code = 0, 0, CLEAN
+    added, comments, files, code = 0, 0, 0, CLEAN
     for filename, diagnostics in by_file.items():
         try:
-            count, left = _excuse(filename, diagnostics, run, options.diff)
+            count, lines, left = _excuse(filename, diagnostics, run, options.diff)
         except OSError as error:
             complain(f"{filename}: cannot be written: {reason(error)}")
             code = ERROR
             continue
         added += count
+        comments += lines
         files += count > 0
         for one, why in left:
             complain(f"{shown_place(one)}: no comment for {one.code}: {why}")
@@ -118,28 +119,29 @@ def add_noqa(found: Found, options: Options) -> int:
     if options.diff:
         return max(code, FINDINGS if added else CLEAN)
     if not options.quiet:
-        show([f"Added {_count(added, '`# noqa` comment')} in {_count(files, 'file')}."])
+        findings = f" for {_count(added, 'finding')}" if added != comments else ""
+        show([f"Added {_count(comments, '`# noqa` comment')}{findings} in {_count(files, 'file')}."])
     return code
 
 
-def _excuse(filename: str, diagnostics: list[Diagnostic], run: Run, is_diff: bool) -> tuple[int, list[Left]]:
-    """How many findings are excused by comments, and for which there is none. Raises OSError."""
+def _excuse(filename: str, diagnostics: list[Diagnostic], run: Run, is_diff: bool) -> tuple[int, int, list[Left]]:
+    """How many findings are suppressed by comments, on how many lines, and which are not. Raises OSError."""
     try:
         with open(filename, "rb") as stream:
             source = stream.read()
     except OSError:
-        return 0, [(one, "the file cannot be read") for one in diagnostics]
+        return 0, 0, [(one, "the file cannot be read") for one in diagnostics]
     done = excused(source, diagnostics, filename.endswith(SUFFIX))
     if not done.added:
-        return 0, done.left
+        return 0, 0, done.left
     expected = Counter(one.code for one, _ in done.left)
     if Counter(one.code for one in run.lint_bytes(done.source, filename) if one.code != UNUSED_NOQA) != expected:
-        return 0, [(one, "the file would not pass with it") for one in diagnostics]
+        return 0, 0, [(one, "the file would not pass with it") for one in diagnostics]
     if is_diff:
         show_diff(filename, source, done.source)
     else:
         write_atomically(filename, done.source, source)
-    return done.added, done.left
+    return done.added, done.lines, done.left
 
 
 def _count(number: int, noun: str) -> str:

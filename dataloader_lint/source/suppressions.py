@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import ne
 
 from dataloader_lint.diagnostics import Diagnostic, TextEdit
 from dataloader_lint.source.decoding import UnreadableError, decode, encoding_of, line_starts, split_lines
@@ -15,11 +16,15 @@ _ENGINE_CODES = ("DL000", "DL999")  # they say that a file was not checked, whic
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """A file with its comments, how many findings they suppress, and which findings have none, with the reason."""
+    """A file with its comments, how many findings they suppress, and which findings have none, with the reason.
+
+    `lines` is how many lines have got a comment, or more codes in one.
+    """
 
     source: bytes
     added: int
     left: list[tuple[Diagnostic, str]]
+    lines: int = 0
 
 
 def excused(source: bytes, diagnostics: Iterable[Diagnostic], is_notebook: bool) -> Suppressed:
@@ -33,7 +38,7 @@ def excused(source: bytes, diagnostics: Iterable[Diagnostic], is_notebook: bool)
         done = _in_notebook(source, wanted) if is_notebook else _in_file(source, wanted)
     except (UnreadableError, UnicodeError, SyntaxError, LookupError):
         return Suppressed(source, 0, [*left, *((one, "the file cannot be written back as it is") for one in wanted)])
-    return Suppressed(done.source, done.added, [*left, *done.left])
+    return Suppressed(done.source, done.added, [*left, *done.left], done.lines)
 
 
 def _in_file(source: bytes, wanted: list[Diagnostic]) -> Suppressed:
@@ -43,7 +48,7 @@ def _in_file(source: bytes, wanted: list[Diagnostic]) -> Suppressed:
     if mark + text.encode(encoding) != source:
         raise UnreadableError("its text does not encode to the same bytes")
     new, added, left = _in_text(text, text, wanted)
-    return Suppressed(mark + new.encode(encoding), added, left)
+    return Suppressed(mark + new.encode(encoding), added, left, _changed(text, new))
 
 
 def _in_notebook(source: bytes, wanted: list[Diagnostic]) -> Suppressed:
@@ -66,7 +71,13 @@ def _in_notebook(source: bytes, wanted: list[Diagnostic]) -> Suppressed:
     if notebook is None or not added:
         return Suppressed(source, 0, left)
     changed = {number: text for number, text in texts.items() if text != cells[number]}
-    return Suppressed(written(notebook, changed), added, left)
+    lines = sum(_changed(cells[number], text) for number, text in changed.items())
+    return Suppressed(written(notebook, changed), added, left, lines)
+
+
+def _changed(old: str, new: str) -> int:
+    """How many lines have changed; comments add none."""
+    return sum(map(ne, split_lines(old), split_lines(new)))
 
 
 def _in_text(text: str, python: str, wanted: list[Diagnostic]) -> tuple[str, int, list[tuple[Diagnostic, str]]]:
