@@ -123,6 +123,10 @@ def test_named_files_are_parsed_even_if_no_rule_has_to_look_at_them() -> None:
     write("a/warns.py", "x = '\\d'\n")
     write("a/skipped.py", "# flake8: noqa\ndef (\n")
     write("a/latin.py", "# é\n".encode("latin-1"))
+    write("a/empty.ipynb", "")  # which Jupyter does not open
+    write("a/text.ipynb", "garbage")
+    write("a/cut.ipynb", '{"cells": [')
+    write("a/fine.ipynb", '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
     assert run("a") == (0, "All checks passed!\n", "")
     for more in ((), ("--fix",)):
         code, out, err = run(
@@ -130,7 +134,14 @@ def test_named_files_are_parsed_even_if_no_rule_has_to_look_at_them() -> None:
         )
         assert (code, err) == (1, "")
         places = [line.split(" ")[:2] for line in out.splitlines() if ": DL" in line]
-        assert places == [["a/latin.py:1:1:", "DL000"], ["a/syntax.py:1:5:", "DL000"]]
+        assert places == [
+            ["a/cut.ipynb:1:12:", "DL000"],
+            ["a/empty.ipynb:1:1:", "DL000"],
+            ["a/latin.py:1:1:", "DL000"],
+            ["a/syntax.py:1:5:", "DL000"],
+            ["a/text.ipynb:1:1:", "DL000"],
+        ]
+    assert run("--stdin-filename", "a.ipynb", "-", stdin=b"")[0] == 1
     assert run("-", stdin=b"def (\n")[0] == 1
     assert run("--diff", "-", stdin=b"def (\n")[::2] == (
         0,

@@ -26,7 +26,12 @@ def unreadable(
 
 
 def syntax_error(source: bytes, filename: str, settings: Settings) -> list[Diagnostic]:
-    """The one DL000 of a file that no rule has to look at, if Python cannot parse it; notebooks are not parsed."""
+    """The one DL000 of a file that no rule has to look at, if Python cannot parse it.
+
+    Of a notebook only the JSON is read. An empty one gets a DL000, too: Jupyter does not open it.
+    """
+    if filename.endswith(".ipynb"):
+        return _broken_notebook(source, filename, settings)
     if not filename.endswith(_PARSED) or (source.isascii() and _is_python(source)):
         return []
     from dataloader_lint.source.decoding import UnreadableError, decode
@@ -39,6 +44,17 @@ def syntax_error(source: bytes, filename: str, settings: Settings) -> list[Diagn
 
             if not skips_file(text) or settings.ignore_noqa:
                 parse(text)  # it may be the syntax of a newer Python
+    except UnreadableError as error:
+        return unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
+    return []
+
+
+def _broken_notebook(source: bytes, filename: str, settings: Settings) -> list[Diagnostic]:
+    from dataloader_lint.source.decoding import UnreadableError
+    from dataloader_lint.source.notebooks import read
+
+    try:
+        read(source)
     except UnreadableError as error:
         return unreadable(filename, error.problem, error.advice, settings, (error.line, error.column))
     return []
