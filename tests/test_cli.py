@@ -209,7 +209,14 @@ def test_wrong_usage() -> None:
     assert err.startswith("dataloader-lint: --select has the unknown rule code 'DL311x'; did you mean 'DL3")
     assert run("--ignore", "E501")[0] == 2
     assert run("--extend-select", "dl30x")[2].endswith("has the unknown rule code 'dl30x'; did you mean 'DL301'?\n")
-    for given, meant in (("--selct", "--select"), ("--format=json", "--output-format"), ("--unsafe", "--unsafe-fixes")):
+    for given, meant in {
+        "--selct": "--select",
+        "--unsafe": "--unsafe-fixes",
+        "--format=json": "--output-format",
+        "--json": "--output-format json",
+        "--github": "--output-format github",
+        "--disable=DL1": "--ignore",
+    }.items():
         code, out, err = run(given, "a.py")
         assert (code, out) == (2, "")
         assert err.endswith(f"error: unrecognized arguments: {given}; did you mean {meant!r}?\n")
@@ -218,6 +225,11 @@ def test_wrong_usage() -> None:
     code, out, err = run("gone\x1b.py")
     assert (code, err) == (2, "dataloader-lint: no such file or directory: gone\\x1b.py\n")
     assert run("gone.py")[1] == ""
+    for words, meant in (("explain DL201", "--explain DL201"), ("rule DL201", "--explain DL201"), ("fix .", "--fix .")):
+        said = f"{words.split()[0]}; did you mean `dataloader-lint {meant}`?"
+        assert run(*words.split())[::2] == (2, f"dataloader-lint: no such file or directory: {said}\n")
+    Path("fix").mkdir()
+    assert run("fix")[0] == 0
     assert run("--stdin-filename", "a.py", "b.py")[0] == 2
     code, out, err = run("gone.py", "a.py")
     assert code == 2
@@ -251,6 +263,7 @@ def test_about_itself() -> None:
         "dataloader-lint: no rule, error message or symptom fits 'Run"
     )
     assert "did you mean 'DL101'?" in run("--explain", "DL1O1")[2]
+    assert "unknown rule 'DL801'; there are DL101 to DL106, DL201 to " in run("--explain", "DL801")[2]
     assert "did you mean 'list-attribute'?" in run("--select", "list-atribute")[2]
     assert run("--explain", "DL02")[::2] == (2, "dataloader-lint: unknown rule 'DL02'; did you mean 'DL102'?\n")
     code, out, _ = run("--help")

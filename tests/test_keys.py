@@ -13,7 +13,7 @@ from dataloader_lint.flake8_plugin import Plugin
 from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import EXCLUDED_FOLDERS
-from dataloader_lint.source.key import Key, UnfitValueError, known_codes, rule_names
+from dataloader_lint.source.key import ONLY_OPTIONS, OTHER_NAMES, Key, UnfitValueError, known_codes, rule_names
 from dataloader_lint.source.keys import KEYS
 
 INTERNAL = {"options", "ignored_here", "measured", "record", "roots"}
@@ -117,3 +117,14 @@ def test_many_file_patterns_list_the_rules_once(monkeypatch: pytest.MonkeyPatch)
     for number in range(20):
         KEYS["per-file-ignores"].read({f"**/a{number}.py": ["DL301"]}, ".")
     assert 0 < len(listed) < 5
+
+
+def test_what_is_only_an_option_is_no_key() -> None:
+    known = parser()._option_string_actions
+    for name, shown in ONLY_OPTIONS.items():
+        action = known[f"--{name}"]
+        assert name not in KEYS
+        assert shown == f"--{name} {action.metavar}" if action.nargs != 0 else shown == f"--{name}"
+    for name, meant in OTHER_NAMES.items():
+        assert name not in KEYS and f"--{name}" not in known
+        assert f"--{meant}" in known

@@ -103,6 +103,9 @@ def test_names_on_the_command_line(name: str) -> None:
     assert "error: " in run("--select", "DL301", "--severity", f"{name}:error", "a.py")[1]
 
 
+FAMILIES = "; there are DL101 to DL106, DL201 to DL217, DL301 to DL317, DL401 to DL408, DL501 to DL504, DL601 to DL628"
+
+
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("name", "near"),
@@ -110,7 +113,8 @@ def test_names_on_the_command_line(name: str) -> None:
         ("spede", "; did you mean 'speed'?"),
         ("list-atribute", "; did you mean 'list-attribute'?"),
         ("DL31O", "; did you mean 'DL310'?"),
-        ("qqq", ""),
+        ("DL801", FAMILIES),
+        ("qqq", f"; besides codes there are {', '.join(SELECTIONS)}"),
     ],
 )
 def test_unknown_names(name: str, near: str) -> None:

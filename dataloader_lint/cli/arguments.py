@@ -37,10 +37,18 @@ class _Parser(argparse.ArgumentParser):
 
         _, is_unknown, name = message.partition("unrecognized arguments: --")
         if is_unknown:
-            from dataloader_lint.source.key import suggestion
-
-            message += suggestion(f"--{name.split()[0].partition('=')[0]}", self._option_string_actions)
+            message += self._instead(name.split()[0].partition("=")[0])
         super().error(neutralise(message))
+
+    def _instead(self, name: str) -> str:
+        """What to put behind a complaint about the option `--name`, which does not exist."""
+        from dataloader_lint.source.key import OTHER_NAMES, suggestion
+
+        if name in KEYS["output-format"].choices:
+            return f"; did you mean '--output-format {name}'?"
+        meant = f"--{OTHER_NAMES.get(name, name)}"
+        known = self._option_string_actions
+        return f"; did you mean {meant!r}?" if meant in known else suggestion(f"--{name}", known)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -99,6 +99,8 @@ def lint_paths(options: Options) -> int:
         verb, *rest = options.paths
         wanted = " ".join(["dataloader-lint", *rest])
         raise UsageError(f"no such file or directory: {verb}; no `{verb}` is needed: {wanted}")
+    if options.paths[0] in found.missing:
+        _check_for_option(*options.paths)
     for path in found.missing:
         _complain(f"no such file or directory: {path}")
     if not options.quiet:
@@ -118,6 +120,16 @@ def lint_paths(options: Options) -> int:
         options.quiet = True
     code = _work_on(found, options)
     return ERROR if found.missing else code
+
+
+def _check_for_option(word: str, *rest: str) -> None:
+    """Raise UsageError where the first path, which does not exist, is called like an option, or like one of ruff."""
+    from dataloader_lint.cli.arguments import parser
+
+    option = "--explain" if word == "rule" else f"--{word}"
+    if option in parser()._option_string_actions:
+        meant = " ".join(["dataloader-lint", option, *rest])
+        raise UsageError(f"no such file or directory: {word}; did you mean `{meant}`?")
 
 
 def _work_on(found: Found, options: Options) -> int:

@@ -9,7 +9,7 @@ from dataloader_lint.gate import LOADING
 from dataloader_lint.rules.base import Rule
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, FoundRule, found_rules
 from dataloader_lint.settings import Settings
-from dataloader_lint.source.key import suggestion
+from dataloader_lint.source.key import other_family, suggestion
 
 # Findings of the engine say that a file was not checked. Only ignoring the full code disables them, since the more
 # specific prefix wins.
@@ -104,7 +104,8 @@ def find_rule(text: str) -> FoundRule:
     if len(begun) > 1:
         raise UnknownCodeError(f"{text!r} stands for {len(begun)} rules, {begun[0]} to {begun[-1]}; name one of them")
     names = [found.rule.name for found in rules.values()]
-    near = suggestion(text.upper(), rules) if text[:2].upper() == "DL" else suggestion(text.lower(), names)
+    is_code = text[:2].upper() == "DL"
+    near = other_family(text) or (suggestion(text.upper(), rules) if is_code else suggestion(text.lower(), names))
     raise UnknownCodeError(f"unknown rule {text!r}{near}")
 
 

@@ -28,6 +28,26 @@ LOADER_PRESETS = {
     "mindspore": "mindspore.dataset.dataloader.DataLoader",
     "spdl": "spdl.dataloader.get_pytorch_dataloader",
 }
+# What other tools call options and keys of ours.
+OTHER_NAMES = {
+    "disable": "ignore",
+    "enable": "extend-select",
+    "format": "output-format",
+    "output": "output-file",
+    "skip": "exclude",
+    "workers": "jobs",
+}
+# Options of the command that are no keys, with their values, as far as people look for them in a pyproject.toml.
+ONLY_OPTIONS = {
+    "baseline": "--baseline FILE",
+    "exit-zero": "--exit-zero",
+    "force-exclude": "--force-exclude",
+    "jobs": "--jobs N",
+    "output-file": "--output-file FILE",
+    "quiet": "--quiet",
+    "statistics": "--statistics",
+    "write-baseline": "--write-baseline FILE",
+}
 _OPERATORS = ("===", "==", "~=", "!=", "<=", ">=", "<", ">")
 _LONGEST_VERSIONS = 200
 _LONGEST_SHOWN = 60
@@ -220,6 +240,18 @@ def suggestion(text: str, known: Iterable[str]) -> str:
     return f"; did you mean {best!r}?" if best and nearness(best)[0] >= 0.5 else ""
 
 
+def other_family(text: str) -> str:
+    """The families of codes, to put behind a complaint about a code of none of them; empty for any other text."""
+    known, code = rule_names(), text.upper()
+    if code[:2] != "DL" or not code[2:3].isdigit() or any(one.startswith(code[:3]) for one in known):
+        return ""
+    families: dict[str, list[str]] = {}
+    for one in known:
+        families.setdefault(one[:3], []).append(one)
+    ranges = [f"{each[0]} to {each[-1]}" for each in families.values() if len(each) > 2]  # without the linter's own
+    return f"; there are {', '.join(ranges)}"
+
+
 def known_codes() -> list[str]:
     """The codes of all rules."""
     return list(rule_names())
@@ -258,8 +290,9 @@ def _code(text: str) -> str:
     found = next((one for one, rule in known.items() if rule == name), "")
     if found:
         return found
-    near = suggestion(code, known) if code[:1] == "D" and code[1:2] in ("L", "") else ""
+    near = other_family(text) or (suggestion(code, known) if code[:1] == "D" and code[1:2] in ("L", "") else "")
     near = near or suggestion(name, (*known.values(), *SELECTIONS)) or suggestion(code, known)
+    near = near or f"; besides codes there are {', '.join(SELECTIONS)}"
     raise UnfitValueError(f"has the unknown rule code {shown(text)}{near}")
 
 

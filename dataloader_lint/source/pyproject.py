@@ -258,19 +258,29 @@ def _parse(path: str, source: bytes) -> dict[str, Any]:
 
 
 def _values(where: str, table: Values, base: str) -> Values:
-    from dataloader_lint.source.key import UnfitValueError, shown, suggestion
+    from dataloader_lint.source.key import UnfitValueError, shown
     from dataloader_lint.source.keys import KEYS
 
     values: Values = {}
     for name, value in table.items():
         if name not in KEYS:
-            near = suggestion(name, KEYS)
-            raise ConfigurationError(f"{where} has no key {shown(name)}{near}")
+            raise ConfigurationError(f"{where} has no key {shown(name)}{_instead(name)}")
         try:
             values[KEYS[name].attribute] = KEYS[name].read(value, base)
         except UnfitValueError as error:
             raise ConfigurationError(f"{where} {name} {error}") from None
     return values
+
+
+def _instead(name: str) -> str:
+    """What to put behind a complaint about a key that does not exist."""
+    from dataloader_lint.source.key import ONLY_OPTIONS, OTHER_NAMES, suggestion
+    from dataloader_lint.source.keys import KEYS
+
+    meant = OTHER_NAMES.get(name, name)
+    if meant in ONLY_OPTIONS:
+        return f"; it is an option of the command: {ONLY_OPTIONS[meant]}"
+    return f"; did you mean {meant!r}?" if meant in KEYS else suggestion(name, KEYS)
 
 
 def _requires_python(source: bytes) -> str:
