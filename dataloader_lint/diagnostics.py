@@ -16,7 +16,8 @@ class Safety(Enum):
 class Level(Enum):
     """What a finding costs, worst first: the order of the members is the order of summaries and of `--fail-on`.
 
-    A `NOTE` is true, but small, of unknown size, or without an effect that anybody saw. It never fails a run.
+    A `NOTE` is true, but small, of unknown size, or without an effect that anybody saw. It fails a run only if the
+    settings say so.
     """
 
     ERROR = "error"  # raises, hangs, or gives wrong data

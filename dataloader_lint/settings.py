@@ -38,7 +38,8 @@ class Settings:
     `cache_dir` is where it keeps its cache ("": in the project).
 
     `severity` holds pairs of a code prefix and the level of findings with it, instead of the rule's own. `fail_on` is
-    the mildest level that makes the command exit with 1; notes never do. Without `notes`, they are not reported.
+    the mildest level that makes the command exit with 1, by default any but notes. Without `notes`, they are not
+    reported.
 
     `start_method` is how the linted programs start their workers (`auto`, `fork`, `spawn` or `forkserver`; `auto`
     means all platforms), `target_python` the Python versions that they run on, written as in `requires-python`

@@ -88,6 +88,9 @@ def test_fail_on_decides_the_exit_code() -> None:
     assert run("--fail-on", "speed", *rules)[0] == 0
     assert run("--fail-on", "opinion", *rules)[0] == 1
     assert run("--fail-on", "error", "--severity", "DL305:error", *rules)[0] == 1
+    assert run("--severity", "DL305:note", *rules)[0] == 0
+    assert run("--fail-on", "note", "--severity", "DL305:note", *rules)[0] == 1
+    assert run("--fail-on", "note", "--severity", "DL305:note", "--no-notes", *rules)[0] == 0
     assert run("--fail-on", "error", "--diff", *rules)[0] == 0
     write("pyproject.toml", '[tool.dataloader-lint]\nfail-on = "error"\nseverity = { DL3 = "speed" }\n')
     code, out, err = run(*rules)
@@ -132,7 +135,10 @@ def test_a_level_survives_the_cache() -> None:
         ),
         ('severity = { DL777 = "error" }', "severity has the unknown rule code 'DL777'"),
         ('severity = "error"', "severity must be a table of a code and a level each, not 'error'"),
-        ('fail-on = "errors"', "fail-on must be one of 'error', 'warning', 'memory', 'speed', 'opinion', not 'errors'"),
+        (
+            'fail-on = "errors"',
+            "fail-on must be one of 'error', 'warning', 'memory', 'speed', 'opinion', 'note', not 'errors'",
+        ),
     ],
 )
 def test_what_means_nothing_is_refused(table: str, problem: str) -> None:

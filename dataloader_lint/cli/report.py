@@ -106,10 +106,7 @@ def _is_first_look(diagnostics: list[Diagnostic], options: Options) -> bool:
 
 
 def exit_code(diagnostics: list[Diagnostic], options: Options) -> int:
-    """0 unless there are findings of the level that `--fail-on` names, or worse ones; 2 after an internal error.
-
-    A note fails no run, whatever the settings say.
-    """
+    """0 unless there are findings of the level that `--fail-on` names, or worse ones; 2 after an internal error."""
     if not diagnostics:
         return CLEAN
     from dataloader_lint.diagnostics import Level

@@ -37,7 +37,6 @@ OUTPUT_FORMATS = (
     "rdjson",
 )
 LEVELS = ("error", "warning", "memory", "speed", "opinion", "note")
-FAILING_LEVELS = LEVELS[:-1]  # a note fails no run
 START_METHODS = ("auto", "fork", "spawn", "forkserver")
 
 KEYS = {
@@ -112,18 +111,20 @@ KEYS = {
             "fail-on",
             CHOICE,
             '"opinion"',
-            "exit with 1 only for findings of this level or worse (opinion: for all but notes)",
-            "The mildest level that makes the command exit with 1. Milder findings are still reported. Notes never do.",
+            "exit with 1 only for findings of this level or worse (opinion, so that notes do not count)",
+            "The mildest level that makes the command exit with 1. Milder findings are still reported. Notes count "
+            "only with `note`.",
             'fail-on = "warning"',
-            choices=FAILING_LEVELS,
+            choices=LEVELS,
         ),
         Key(
             "notes",
             FLAG,
             "true",
-            "show what is true but small, or of unknown size",
+            "report notes: what is true but small, or of unknown size (on)",
             "Reports notes: findings that are true, but small, of unknown size, or without an effect that anybody saw. "
-            "A note never fails a run. In a terminal notes are counted, and `--notes` shows each of them.",
+            "The exit code does not count them, unless `fail-on` is `note`. Where a terminal has no room for them, "
+            "their number is shown, and `--full` shows each of them.",
             "notes = false",
             flake8=True,
         ),
