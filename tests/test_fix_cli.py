@@ -123,7 +123,7 @@ def test_a_diff_writes_nothing() -> None:
     assert Path("a.py").read_text() == SAFE
     processes.run(["git", "apply", "-p0"], input=out.encode(), check=True)
     assert Path("a.py").read_text() == FIXED
-    assert run("--diff", "a.py") == (0, "", "No fixes available; 0 would remain.\n")
+    assert run("--diff", "a.py") == (0, "", "Nothing to fix.\n")
 
 
 def test_standard_input_comes_out_fixed() -> None:
@@ -300,4 +300,4 @@ def test_a_diff_with_nothing_to_show_ends_with_0() -> None:
     Path("b.py").write_text(HOPELESS)
     code, out, err = run("--diff", ".")
     assert (code, out) == (0, "")
-    assert err == "No fixes available; 1 would remain.\n  left 1 DL201: it uses `self` (b.py:5)\n"
+    assert err == "No fixes for 1 finding.\n  left 1 DL201: it uses `self` (b.py:5)\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,13 @@ def test_show_settings_says_where_they_come_from() -> None:
     assert outer.startswith("# a.py\n")
     assert f'extend-select = ["DL306", "DL309"]  # {here / "pyproject.toml"} and command line\n' in outer
     assert 'target-python = ">=3.11"  # requires-python of the project\n' in outer
+    assert "select = []  # default: the rules that are on by default\n" in outer
     assert "ignore = []  # default\n" in outer
+    assert 'memory-threshold = "64MB"  # default\n' in outer
+    assert 'memory-threshold = "1500KB"  # command line\n' in run("--show-settings", "--memory-threshold", "1.5MB")[1]
+    on = outer.splitlines()[-1]
+    assert re.fullmatch(r"# \d+ of \d+ rules:( DL\d{3})+", on)
+    assert int(on.split()[1]) == on.count(" DL")
     assert inner.startswith("# sub/b.py\n")
     assert f'ignore = ["DL2"]  # {here / "sub" / "pyproject.toml"}\n' in inner
     assert "DL206" not in inner.rpartition("rules: ")[2]

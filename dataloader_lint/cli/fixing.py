@@ -10,6 +10,7 @@ from dataloader_lint.cli.linting import progress_for
 from dataloader_lint.cli.options import Options
 from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, TEXTS, report
 from dataloader_lint.cli.terminal import complain, show
+from dataloader_lint.output.levels import plural
 from dataloader_lint.output.text import shown_path
 
 TYPE_CHECKING = False
@@ -111,8 +112,11 @@ def _after_diff(result: Fixed, options: Options) -> int:
     from dataloader_lint.rules.registry import INTERNAL_ERROR
 
     if not options.quiet:
-        fixed = f"Would fix {_problems(result.fixed)}"
-        first = f"{fixed if result.fixed else 'No fixes available'}; {len(result.remaining)} would remain."
+        first = f"Would fix {_problems(result.fixed)}; {len(result.remaining)} would remain."
+        if not result.fixed:
+            first = (
+                f"No fixes for {plural(len(result.remaining), 'finding')}." if result.remaining else "Nothing to fix."
+            )
         show([first, *_by_cause(result, would=True)], sys.stderr)
     if any(one.code == INTERNAL_ERROR for one in result.remaining):
         return ERROR

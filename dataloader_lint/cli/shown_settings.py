@@ -11,13 +11,16 @@ from dataloader_lint.cli.report import CLEAN
 from dataloader_lint.cli.terminal import paint_for, show
 from dataloader_lint.output.paint import Paint, plain
 from dataloader_lint.output.text import fitted, neutralise, shown_path
+from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.rules.selection import selected_rules
 from dataloader_lint.settings import Settings
 from dataloader_lint.source.discovery import Found
+from dataloader_lint.source.key import BYTES
 from dataloader_lint.source.keys import KEYS
 from dataloader_lint.source.pyproject import SettingsByFile, origins
 
 _MOST_FILES = 3
+_UNITS = ((12, "TB"), (9, "GB"), (6, "MB"), (3, "KB"), (0, "B"))
 
 
 def show_settings(found: Found, options: Options) -> int:
@@ -54,12 +57,15 @@ def _block(settings: Settings, sources: dict[str, str], paths: list[str], paint:
     for key in KEYS.values():
         value = getattr(settings, key.attribute)
         source = sources.get(key.attribute, "default")
-        line = f"{key.name} = {neutralise(as_toml(_in_force(key.attribute, value)))}"
+        shown = as_toml(_in_force(key.attribute, value))
+        line = f"{key.name} = {as_size(value) if key.kind == BYTES else neutralise(shown)}"
         *lines, last = fitted(line, sys.stdout)
         yield from lines
-        yield f"{last}  {paint('quiet', f'# {neutralise(source)}')}"
+        meaning = ": the rules that are on by default" if key.name == "select" and not value else ""
+        yield f"{last}  {paint('quiet', f'# {neutralise(source)}{meaning}')}"
     codes = [found.rule.code for found in selected_rules(settings)]
-    yield from fitted(f"# {len(codes)} rule{'' if len(codes) == 1 else 's'}: {' '.join(codes)}", sys.stdout, "# ")
+    every = sum(1 for found in found_rules().values() if found.check is not None)
+    yield from fitted(f"# {len(codes)} of {every} rules: {' '.join(codes)}", sys.stdout, "# ")
     yield ""
 
 
@@ -70,6 +76,12 @@ def _in_force(attribute: str, value: object) -> object:
 
         return tuple(sorted(EXCLUDED_FOLDERS))
     return value
+
+
+def as_size(size: int) -> str:
+    """A number of bytes as `memory-threshold` takes it, in the largest unit of which it is a whole number."""
+    factor, unit = next((10**power, name) for power, name in _UNITS if size % 10**power == 0)
+    return f'"{size // factor}{unit}"'
 
 
 def as_toml(value: object) -> str:
