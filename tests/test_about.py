@@ -37,7 +37,11 @@ def test_all_rules_with_their_state() -> None:
     lines = run("--explain")[1].splitlines()
     assert "DL301 on     persistent-workers-without-workers: `persistent_workers=True` needs worker" in "\n".join(lines)
     assert next(line for line in lines if line.startswith("DL301")).endswith(" [fix: safe]")
-    assert re.fullmatch(r"\d+ on, 0 off, \d+ opt-in\. `--explain CODE` shows the page of one\.", lines[-1])
+    found = re.fullmatch(
+        r"(\d+) rules: (\d+) on, 0 off, (\d+) opt-in\. DL000, DL001, DL999 are the linter's own\.", lines[-2]
+    )
+    assert found and int(found[1]) == int(found[2]) + int(found[3])
+    assert f"# {found[2]} of {found[1]} rules: " in run("--show-settings")[1]
 
 
 def test_files_that_would_be_linted() -> None:

@@ -55,6 +55,11 @@ def test_no_word_is_broken(arguments: list[str]) -> None:
     assert [line for line in shown if len(line) > COLUMNS and not _WHOLE.fullmatch(line)] == []
 
 
+def test_help_begins_with_what_to_type() -> None:
+    shown = lines_of("--help")
+    assert all(f"dataloader-lint {word}" in "\n".join(shown[:8]) for word in ("src/", "--explain", "doctor"))
+
+
 def test_nothing_is_lost() -> None:
     for arguments in (["--show-settings", EXAMPLE], ["--select", "DL1x"]):
         narrow, wide = (lines_of(*arguments, columns=columns) for columns in (COLUMNS, 2000))

@@ -48,7 +48,7 @@ def complete(shell: str) -> int:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif action.metavar == "FOLDERS":
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        elif action.metavar in ("CODES", "RULE"):
+        elif action.metavar in ("CODES", "RULE|TEXT"):
             action.choices = list(found_rules())
     print(shtab.complete(made, shell))
     return 0
@@ -155,6 +155,7 @@ def _page(found: FoundRule) -> Iterator[str]:
 
 
 def _list(options: Options) -> Iterator[str]:
+    from dataloader_lint.output.text import cut
     from dataloader_lint.rules.base import FixLevel
     from dataloader_lint.rules.registry import found_rules
     from dataloader_lint.rules.selection import is_selected, selected_rules
@@ -171,15 +172,17 @@ def _list(options: Options) -> Iterator[str]:
     counts = {"on": 0, "off": 0, "opt-in": 0}
     for code, found in found_rules().items():
         is_on = state(found)
-        counts[is_on] += 1
+        counts[is_on] += found.check is not None
         fix = "" if found.rule.fix is FixLevel.NONE else f" [fix: {found.rule.fix.value}]"
         label = f"{is_on:<6}"
         summary = _summary(found)
         room = width(1000) - len(f"{code} {label} {found.rule.name}: {fix}")
-        summary = summary if len(summary) <= room else summary[: max(room - 1, 0)] + "…"
         yield (
             f"{paint('code', code)} {label if is_on == 'on' else paint('quiet', label)} "
-            f"{paint('strong', found.rule.name)}: {summary}{paint('quiet', fix)}"
+            f"{paint('strong', found.rule.name)}: {cut(summary, room)}{paint('quiet', fix)}"
         )
     yield ""
-    yield ", ".join(f"{count} {name}" for name, count in counts.items()) + ". `--explain CODE` shows the page of one."
+    own = ", ".join(code for code, found in found_rules().items() if found.check is None)
+    listed = ", ".join(f"{count} {name}" for name, count in counts.items())
+    yield f"{sum(counts.values())} rules: {listed}. {own} are the linter's own."
+    yield "`--explain CODE` shows the page of one."

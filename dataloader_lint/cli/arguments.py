@@ -29,6 +29,17 @@ _PROGRAM = (
 )
 
 
+_EXAMPLES = {
+    "dataloader-lint src/": "check the files of a folder",
+    'dataloader-lint --explain "memory grows"': "what an error or a question means",
+    "dataloader-lint doctor train.py": "run it and measure its DataLoaders",
+}
+_END = (
+    "Exit code: 0 without problems (notes do not count), 1 with problems, 2 after wrong usage or an internal error. "
+    "`dataloader-lint lsp` is the language server that editors start."
+)
+
+
 class _Parser(argparse.ArgumentParser):
     """Complains in one line, whatever is in an argument: names of files come from anywhere."""
 
@@ -54,16 +65,16 @@ class _Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """The parser. Only what is given comes out; settings come out as lists of the texts that were given for each."""
     from dataloader_lint import __version__
+    from dataloader_lint.output.text import wrapped
 
+    columns = width(100)
     made = _Parser(
         prog="dataloader-lint",
         usage="%(prog)s [OPTIONS] [PATH ...]",
-        description="Find PyTorch DataLoader pitfalls before the training run does.",
-        epilog="Exit code: 0 nothing found, 1 findings, 2 wrong usage or an internal error. "
-        "`dataloader-lint doctor SCRIPT` runs a script and measures its DataLoaders; `dataloader-lint lsp` is the "
-        "language server that editors start.",
+        description=f"Find PyTorch DataLoader pitfalls before the training run does.\n\n{_examples(columns)}",
+        epilog="\n".join(wrapped(_END, columns, "")),
         # Left to find out the width itself, argparse imports `shutil` and its archive formats on every start.
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=32, width=width(100)),
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=32, width=columns),
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,
     )
@@ -71,8 +82,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("paths", nargs="*", metavar="PATH", help=paths)
     rules = made.add_argument_group("rules (CODES are codes, prefixes, names or selections: DL301,DL3,py314)")
     _add_settings(rules, _RULES)
-    explain = "show the page of a rule, or answer a message or a question (-: read from standard input)"
-    rules.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
+    explain = "show the page of a rule, or answer an error message or a question (-: read from standard input)"
+    rules.add_argument("--explain", metavar="RULE|TEXT", nargs="?", const="", help=explain)
     listing = "list all rules, and which of them are on here"
     rules.add_argument("--list-rules", dest="explain", action="store_const", const="", help=listing)
     fixes = made.add_argument_group("fixes")
@@ -101,6 +112,16 @@ def parser() -> argparse.ArgumentParser:
     about.add_argument("--completion", choices=SHELLS, help="print a completion script (needs the extra 'completion')")
     about.add_argument("--version", action="version", version=f"dataloader-lint {__version__}")
     return made
+
+
+def _examples(columns: int) -> str:
+    """What to type first, with what it does beside it or, in a narrow terminal, below."""
+    wide = max(map(len, _EXAMPLES))
+    lines = ["examples:"]
+    for command, text in _EXAMPLES.items():
+        line = f"  {command:<{wide}}  {text}"
+        lines += [line] if len(line) <= columns else [f"  {command}", f"      {text}"]
+    return "\n".join(lines)
 
 
 def _add_adopting(made: argparse.ArgumentParser) -> None:
