@@ -237,4 +237,5 @@ def test_texts_are_cut_behind_a_word(text: str, room: int, shown: str) -> None:
 def test_lines_end_at_no_place_in_code_or_amounts() -> None:
     text = "one `two three` and 19 MB of `a long piece of code that fits nowhere`"
     assert wrapped(text, 27) == ["one `two three` and 19 MB", "  of `a long piece of code", "  that fits nowhere`"]
+    assert wrapped("first in n.ipynb:cell 3:1", 20) == ["first in", "  n.ipynb:cell 3:1"]
     assert wrapped("b.py:1 DL301 it hurts", 12, "    ", together=12) == ["b.py:1 DL301", "    it hurts"]

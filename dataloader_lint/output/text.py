@@ -125,7 +125,7 @@ def fitted(line: str, stream: TextIO, indent: str = "  ") -> list[str]:
 
 _GLUE = "\0"  # for a space that no line ends at; what is shown to people holds none
 _CODE_SPAN = re.compile(r"`[^`]+`")
-_AMOUNT = re.compile(r"(?<=\d) (?=(?:[kKMGT]i?)?B\b)")
+_AMOUNT = re.compile(r"(?<=\d) (?=(?:[kKMGT]i?)?B\b)|(?<=:cell) (?=\d)")  # and the cell of a place
 
 
 def wrapped(line: str, columns: int, indent: str = "  ", *, together: int = 0) -> list[str]:
