@@ -15,6 +15,7 @@ import pytest
 
 from benchmarks import processes
 from dataloader_lint.cli.arguments import parser
+from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.source.pyproject import configured
 
 ROOT = Path(__file__).parent.parent
@@ -51,6 +52,11 @@ def test_there_are_commands() -> None:
     assert len(COMMANDS) > 20
     assert any("--output-format sarif" in command for _, command in COMMANDS)
     assert len(README.splitlines()) <= 150
+
+
+def test_the_number_of_rules() -> None:
+    rules = [found.rule for found in found_rules().values() if found.check is not None]
+    assert f"{sum(rule.is_on for rule in rules)} of {len(rules)} are on by default" in README
 
 
 @pytest.mark.parametrize(("page", "command"), COMMANDS)
