@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 import re
 import shutil
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from benchmarks import processes
 from commands import BAD, ONLY, here, run, write
 from dataloader_lint import cli
+from dataloader_lint.cli import terminal
 from dataloader_lint.rules.registry import found_rules
 
 __all__ = ["here"]
@@ -42,6 +44,32 @@ def test_all_rules_with_their_state() -> None:
     )
     assert found and int(found[1]) == int(found[2]) + int(found[3])
     assert f"# {found[2]} of {found[1]} rules: " in run("--show-settings")[1]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="PAGER is a command of a shell")
+@pytest.mark.parametrize(
+    ("variables", "lines"),
+    [
+        ({"PAGER": "head -n 3"}, 3),
+        ({"PAGER": "cat"}, 0),
+        ({"PAGER": ""}, 0),
+        ({"PAGER": "no-such-pager"}, 0),
+        ({"PAGER": "head -n 3", "NO_PAGER": "1"}, 0),
+        ({"PAGER": "head -n 3", "TERM": "dumb"}, 0),
+    ],
+)
+def test_long_pages_go_through_a_pager(
+    variables: dict[str, str], lines: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_PAGER", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(terminal, "height", lambda: 20)
+    terminal.show_paged(["one"] * 30)
+    assert capfd.readouterr().out.count("one") == (lines or 30)
+    terminal.show_paged(["one"] * 10)
+    assert capfd.readouterr().out.count("one") == 10
 
 
 def test_files_that_would_be_linted() -> None:

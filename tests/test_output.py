@@ -231,7 +231,7 @@ def test_a_page_is_laid_out_where_there_are_colours() -> None:
         "Short `code here`.\n\n## What it does\nOne line and\nanother with [a link](https://page/ab).\n\n"
         "- `an item` that goes on\n  and on\n- another\n\n## Example\n```python\nx = [1]  # `kept`\n\ny = 2\n```\nEnd."
     )
-    lines = list(page.emit("DL301", "some-name", "On.", text, paint.coloured, 30))
+    lines = list(page.emit("DL301", "some-name", "On.", text, paint.coloured, 30, is_laid_out=True))
     bare = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
     assert bare == [
         "DL301 some-name", "", "On.", "", "Short code here.", "", "Example", "    x = [1]  # `kept`", "    ",
@@ -242,6 +242,16 @@ def test_a_page_is_laid_out_where_there_are_colours() -> None:
     assert "\x1b[1mWhat it does\x1b[0m" in lines
     assert "\x1b[1;36mcode here\x1b[0m" in lines[4]
     assert list(page.emit("DL301", "n", "On.", text, paint.plain))[4:-2] == page.reordered(text).splitlines()
+
+
+def test_tables_of_a_page_are_aligned_and_fit() -> None:
+    table = "| Kind, `x` | Bytes |\n|---|---|\n| a [long](https://u) one | 41 |\n| b | 7 |"
+    text = f"S.\n\n## Why is this bad?\n{table}\n\nEnd."
+    lines = list(page.emit("DL301", "n", "On.", text, paint.plain, 40, is_laid_out=True))
+    assert lines[7:12] == ["Kind, `x`   Bytes", "----------  -----", "a long one  41", "b           7", ""]
+    narrow = list(page.emit("DL301", "n", "On.", text.replace("one", "one " * 20), paint.plain, 40, is_laid_out=True))
+    assert max(map(len, narrow[:-1])) <= 40
+    assert "|---|" in "\n".join(page.emit("DL301", "n", "On.", text, paint.plain, 40))
 
 
 def test_a_page_says_why_before_how_a_rule_recognizes_it() -> None:

@@ -7,7 +7,7 @@ import sys
 import textwrap
 
 from dataloader_lint.cli.options import Options, UsageError
-from dataloader_lint.cli.terminal import paint_for, show, width
+from dataloader_lint.cli.terminal import paint_for, show_paged, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def explain(options: Options) -> int:
     Raises UsageError.
     """
     wanted = options.explain
-    show(_pages(wanted, options) if wanted else _list(options))
+    show_paged(_pages(wanted, options) if wanted else _list(options))
     return 0
 
 
@@ -137,6 +137,7 @@ def _summary(found: FoundRule) -> str:
 
 def _page(found: FoundRule) -> Iterator[str]:
     from dataloader_lint.output import page
+    from dataloader_lint.output.paint import plain
     from dataloader_lint.rules.base import FixLevel
 
     rule = found.rule
@@ -151,6 +152,7 @@ def _page(found: FoundRule) -> Iterator[str]:
         found.page,
         paint_for(sys.stdout),
         min(width(100), 100),
+        is_laid_out=paint_for(sys.stdout) is not plain or sys.stdout.isatty(),
     )
 
 

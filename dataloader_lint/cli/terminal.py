@@ -73,6 +73,39 @@ def show(lines: Iterable[str], stream: TextIO | None = None) -> None:
     stream.flush()
 
 
+def show_paged(lines: Iterable[str]) -> None:
+    """Print lines to standard output, through a pager where they are more than the terminal has.
+
+    As for git, PAGER names the pager and `cat` or nothing stands for none; NO_PAGER has none at all.
+    """
+    several = list(lines)
+    rows, command = height(), _pager()
+    if rows is None or not command or sum(line.count("\n") + 1 for line in several) < rows:
+        show(several)
+        return
+    import subprocess
+
+    environment = {"LESS": "FRX", **os.environ}  # colors, and what was read stays on the screen
+    text = "".join(f"{line}\n" for line in several).encode(sys.stdout.encoding, "backslashreplace")
+    with subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=environment) as pager:
+        pager.communicate(text)
+    if pager.returncode == _NOT_FOUND:
+        show(several)
+
+
+def _pager() -> str:
+    """The command of the pager; empty if there is none."""
+    import shutil
+
+    if "NO_PAGER" in os.environ or os.environ.get("TERM") == "dumb":
+        return ""
+    wanted = os.environ.get("PAGER", "less" if shutil.which("less") else "").strip()
+    return "" if wanted == "cat" else wanted
+
+
+_NOT_FOUND = 127  # what a shell says of a command that does not exist
+
+
 def complain(message: str) -> None:
     """Say on standard error, in one line, what is wrong."""
     from dataloader_lint.output.text import fitted, neutralise
