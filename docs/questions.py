@@ -6,6 +6,7 @@ import json
 import re
 
 from dataloader_lint.rules.questions import concepts, ranking
+from dataloader_lint.rules.registry import found_rules
 from dataloader_lint.rules.symptoms import SYMPTOMS
 from docs.generate import listed_messages, read_pages
 
@@ -14,13 +15,14 @@ _TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(\?-i:((?:\\.|\[(?:\\.|[^\]\\])*
 
 def render() -> str:
     """The index, for docs/assets/questions.js."""
+    rules = found_rules()
     index = {
         "concepts": concepts.sources(),
         "vocabulary": sorted(concepts.vocabulary()),
         "contain": concepts.CONTAIN,
         "canBeRuledOut": concepts.CAN_BE_RULED_OUT,
         "field": sorted(ranking.FIELD),
-        "complaints": sorted(ranking.COMPLAINTS),
+        "elsewhere": sorted(ranking.ELSEWHERE),
         "frame": sorted(ranking.FRAME),
         "weights": ranking.weights(),
         "numbers": {
@@ -31,6 +33,7 @@ def render() -> str:
             "beside": ranking.BESIDE,
             "close": ranking.CLOSE,
             "most": ranking.MOST,
+            "longest": ranking.LONGEST,
         },
         "symptoms": [
             {
@@ -47,6 +50,10 @@ def render() -> str:
                 "words": dict(sorted(ranking.documents()[at].items())),
             }
             for at, each in enumerate(SYMPTOMS)
+        ],
+        "names": [
+            {"code": code, "name": rules[code].rule.name, "words": sorted(words)}
+            for code, words in ranking.names().items()
         ],
         "listed": [{"text": text, "rules": codes} for text, codes in listed_messages(read_pages()).items()],
     }

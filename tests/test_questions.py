@@ -10,11 +10,13 @@ import pytest
 
 from benchmarks import processes
 from dataloader_lint.cli import main
+from dataloader_lint.diagnostics import Level
 from dataloader_lint.rules.messages import answer
 from dataloader_lint.rules.questions.concepts import mentions, plain, vocabulary
 from dataloader_lint.rules.questions.lexicon import CONCEPTS
 from dataloader_lint.rules.questions.ranking import MOST, all_phrases
 from dataloader_lint.rules.registry import found_rules
+from dataloader_lint.rules.selection import members
 from dataloader_lint.rules.symptoms import GROUPS, SYMPTOMS
 from docs import questions
 
@@ -48,7 +50,44 @@ ANSWERED = [
     ("dataloader returns None and crashes in default_collate", "A sample is None"),
     ("ValueError: Expected more than 1 value per channel when training, got input size", "The last batch has"),
     ("There appear to be 14 leaked semaphore objects to clean up at shutdown", "Semaphores are left"),
+    ("first batch takes forever", "The first batch of each epoch is slow"),
+    ("first batch of each epoch", "The first batch of each epoch is slow"),
+    ("first batch slow", "The first batch of each epoch is slow"),
+    ("why does my validation take longer each epoch", "Epochs get slower"),
+    ("epochs get longer and longer", "Epochs get slower"),
+    ("works on linux but not on windows", "It works on Linux"),
+    ("it not work on windows but work in linux", "It works on Linux"),
+    ("runs on Ubuntu and raises on my Mac", "It works on Linux"),
+    ("spawn", "It works on Linux"),
+    ("loader breaks with python 3.14", "It works on Linux"),
+    ("what does persistent_workers do", "What `persistent_workers` does"),
+    ("what means persistent worker", "What `persistent_workers` does"),
+    ("what is num_workers good number", "What `num_workers` does"),
+    ("what is prefetch_factor for", "What `prefetch_factor` does"),
+    ("meaning of pin_memory", "What `pin_memory` does"),
+    ("drop_last", "What `drop_last` does"),
+    ("collate_fn", "What `collate_fn` does"),
+    ("how does worker_init_fn work", "What `worker_init_fn` does"),
+    ("explain timeout of a DataLoader", "What `timeout` does"),
+    ("multiprocessing_context", "What `multiprocessing_context` does"),
+    ("do my workers all get the same numpy random seed?", "Workers draw the same"),
+    ("how silence a finding", "Suppressing a finding"),
+    ("turn off one rule", "Suppressing a finding"),
+    ("noqa", "Suppressing a finding"),
+    ("is my list of path bad", "A list or dict of samples"),
+    ("Speicher wird immer mehr bei jedem Epoch", "Memory grows"),
+    ("variable length audio padding", "Samples of different sizes"),
+    ("GPU sits at 30% while librosa loads wav files", "GPU use goes up and down"),
+    ("AttributeError: Can't pickle local object", "A lambda, nested function or local class"),
+    ("AttributeError: Can't pickle local object 'make.<locals>.flip'", "A nested function"),
+    ("Workers draw the same random numbers", "Workers draw the same random numbers"),
 ]
+SUGGESTED = ["GPU is only 20% busy", "is validation slow", "windows", "timeout"]
+NAMED = {
+    "can I use CUDA tensors in my dataset": "DL215",
+    "cuda tensors in dataset": "DL215",
+    "two forks: can a handle be opened in init of a dataset": "DL205",
+}
 ELSEWHERE = [
     "my validation loss does not go down",
     "GPU memory grows with each iteration",
@@ -56,6 +95,10 @@ ELSEWHERE = [
     "pip cannot install torch",
     "tf.data pipeline is slow",
     "the moon is made of green cheese",
+    "how to install torch on windows",
+    "what does model.eval do",
+    "how do I keep a list of models",
+    "class weights for the loss per class",
 ]
 
 
@@ -71,6 +114,68 @@ def test_a_question_leads_to_its_symptom(text: str, title: str) -> None:
 @pytest.mark.parametrize("text", ELSEWHERE)
 def test_what_is_no_question_about_data_loading_has_no_answer(text: str) -> None:
     assert answer(text) is None
+
+
+@pytest.mark.parametrize("text", SUGGESTED)
+def test_what_may_be_about_data_loading_gets_suggestions(text: str) -> None:
+    found = answer(text)
+    assert found is not None
+    assert not found.is_sure
+    assert found.symptom is not None
+
+
+@pytest.mark.parametrize(("text", "code"), NAMED.items())
+def test_the_words_of_a_rules_name_lead_to_it(text: str, code: str) -> None:
+    found = answer(text)
+    assert found is not None
+    assert found.is_sure
+    assert [each.rule.code for each in found.rules] == [code]
+
+
+def said(text: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["--isolated", "--explain", text]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_code_in_a_question_leads_to_its_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said("DL201 how fix", capsys) == said("DL201", capsys)
+    assert said("how do I silence DL201?", capsys).startswith("Suppressing a finding")
+
+
+def test_topics_list_their_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    codes = {
+        name: [line[:5] for line in said(name, capsys).splitlines() if line.startswith("DL")]
+        for name in ("memory", "speed", "py314", "warning", "threads", "Pickling", "slow", "DL1")
+    }
+    assert codes["memory"] == [each.rule.code for each in members("memory")]
+    assert codes["speed"] == [each.rule.code for each in members("speed")]
+    assert codes["py314"] == [each.rule.code for each in members("py314")]
+    assert codes["warning"] == [code for code, each in found_rules().items() if each.rule.level is Level.WARNING]
+    assert codes["threads"] == [code for code in found_rules() if code.startswith("DL5")]
+    assert codes["Pickling"] == sorted({code for each in GROUPS["Pickling"] for code in each.rules})
+    assert codes["slow"] == sorted({code for each in GROUPS["Slow"] for code in each.rules})
+    assert codes["DL1"] == [code for code in found_rules() if code.startswith("DL1")]
+    assert "(`--select memory`)" in said("memory", capsys)
+
+
+def test_what_is_seen_as_well_says_how_it_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said("what does timeout do in DataLoader", capsys).splitlines()
+    title = lines[lines.index('See also (`--explain "TITLE"`):') + 1].removeprefix("- ")
+    assert said(title, capsys).startswith(title)
+
+
+def test_what_is_no_cause_is_not_called_one(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "RuntimeError: Caught RuntimeError in DataLoader worker process 0. Failed to open the input a.wav"
+    assert "DL" not in said(text, capsys).replace("--explain", "")
+    assert "Rules about it:" in said("what does pin_memory do", capsys)
+    assert "Rules that can find the cause" in said("first batch slow", capsys)
+
+
+def test_where_nothing_fits_the_advice_suits_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--explain", "zebra crossing"]) == 2
+    assert "whole" not in capsys.readouterr().err
+    assert main(["--explain", "KeyError: 3"]) == 2
+    assert "try the whole traceback" in capsys.readouterr().err
 
 
 def test_workers_that_make_it_slower_are_not_what_is_advised() -> None:
@@ -136,7 +241,8 @@ def test_the_website_answers_as_the_command_does(tmp_path: Path) -> None:
         pytest.skip("needs Node.js")
     here = Path(__file__).parent
     known = json.loads((here / "known_messages.json").read_text(encoding="utf-8"))
-    texts = [text for several in known.values() for text in several] + [text for text, _ in ANSWERED] + ELSEWHERE
+    texts = [text for several in known.values() for text in several] + [text for text, _ in ANSWERED]
+    texts += [*ELSEWHERE, *SUGGESTED, *NAMED]
     script = (here.parent / "docs" / "assets" / "questions.js").as_posix()
     (tmp_path / "index.json").write_text(questions.render(), encoding="utf-8")
     (tmp_path / "texts.json").write_text(json.dumps(texts), encoding="utf-8")

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 # What looks like the code of a rule, or its name: a single word may be one that people search for.
 _CODE_OR_NAME = re.compile(r"[Dd][Ll]\d\w*|[a-z0-9]+(?:-[a-z0-9]+)+")
+_CODE = re.compile(r"\bDL\d{3}\b", re.IGNORECASE)
 _LONGEST_QUOTE = 200
+_ONE_PAGE = "`--explain CODE` shows the page of one."
+_INDENT = 6  # of the second line of a rule, below its name
 _PIECE = 100_000  # bytes of a log that are read at a time, and of its end that are looked at
 
 
@@ -56,15 +59,17 @@ def complete(shell: str) -> int:
 
 def _pages(wanted: str, options: Options) -> Iterator[str]:
     from dataloader_lint.rules.messages import answer
-    from dataloader_lint.rules.selection import UnknownCodeError, find_rule, rules_of_prefix
+    from dataloader_lint.rules.selection import UnknownCodeError, find_rule
 
     text = _end_of_stdin() if wanted == "-" else wanted
-    several = rules_of_prefix(text)
+    topic, several = _topic(text)
     if len(several) > 1:
-        yield from (f"{each.rule.code} {each.rule.name}: {_summary(each)}" for each in several)
+        yield from [topic] * bool(topic)
+        yield from (_line(each, options) for each in several)
+        yield _ONE_PAGE
         return
     try:
-        found_rule = find_rule(text)
+        found_rule = find_rule(_code_in(text) or text)
     except UnknownCodeError as error:
         found = None if _CODE_OR_NAME.fullmatch(text) else answer(text)
         if found is None:
@@ -74,10 +79,62 @@ def _pages(wanted: str, options: Options) -> Iterator[str]:
         yield from _page(found_rule)
 
 
+def _topic(text: str) -> tuple[str, list[FoundRule]]:
+    """What a prefix of codes, a selection, a level, a family or a group of symptoms is, and its rules."""
+    from dataloader_lint.diagnostics import Level
+    from dataloader_lint.rules.registry import found_rules
+    from dataloader_lint.rules.selection import SELECTIONS, members, rules_of_prefix
+    from dataloader_lint.rules.symptoms import GROUPS
+
+    name, rules = text.strip().lower(), found_rules()
+    if name in SELECTIONS:
+        return f"{name}: {SELECTIONS[name][0]} (`--select {name}`)", members(name)
+    if name in {each.value for each in Level}:
+        return f"Rules of the level {name}:", [each for each in rules.values() if each.rule.level.value == name]
+    family = [each for each in rules.values() if each.module.split(".")[2] == name]
+    if family:
+        return f"Rules of the family {name}:", family
+    for group, symptoms in GROUPS.items():
+        if name == group.lower():
+            codes = {code for each in symptoms for code in each.rules}
+            return f"Rules that can find the cause ({group}):", [rules[code] for code in sorted(codes)]
+    return "", rules_of_prefix(text)
+
+
+def _code_in(text: str) -> str:
+    """The one code that a question in a line names: `DL201 how fix`; empty for other texts."""
+    from dataloader_lint.rules.messages import answer, is_error
+    from dataloader_lint.rules.registry import found_rules
+
+    codes = {each.upper() for each in _CODE.findall(text)} & found_rules().keys()
+    is_question = len(codes) == 1 and len(text.splitlines()) == 1 and not is_error([text])
+    found = answer(text) if is_question else None
+    return codes.pop() if is_question and (found is None or not found.is_sure) else ""
+
+
+def _line(found: FoundRule, options: Options) -> str:
+    """A rule in a line that fits the terminal, with what it takes to turn it on."""
+    from dataloader_lint.rules.selection import is_selected
+
+    paint = paint_for(sys.stdout)
+    code, name = found.rule.code, found.rule.name
+    state = "" if is_selected(found.rule, options.settings) else f" (off here: --extend-select {code})"
+    columns = width(1000)
+    head = f"{code} {name}{state}: "
+    wrapped = textwrap.wrap(
+        head.rstrip().replace(" ", "\0") + " " + _summary(found),
+        columns,
+        subsequent_indent=" " * _INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    shown = "\n".join(wrapped).replace("\0", " ")
+    return shown.replace(head.rstrip(), f"{paint('code', code)} {name}{paint('quiet', state)}:", 1)
+
+
 def _answer(found: Answer, options: Options) -> Iterator[str]:
     """The lines of an answer: what the symptom means, the rules that find its causes, and what else it may be."""
     from dataloader_lint.rules.registry import found_rules
-    from dataloader_lint.rules.selection import is_selected
 
     paint = paint_for(sys.stdout)
     columns = min(width(100), 100)
@@ -87,19 +144,11 @@ def _answer(found: Answer, options: Options) -> Iterator[str]:
         yield from textwrap.wrap(found.symptom.page, columns, break_on_hyphens=False)
         yield ""
     if found.rules:
-        yield (
-            "Rules that find its cause, the likeliest first:"
-            if len(found.rules) > 1
-            else "The rule that finds its cause:"
-        )
-        for each in found.rules:
-            state = "" if is_selected(each.rule, options.settings) else f" (off here: --extend-select {each.rule.code})"
-            head = f"{each.rule.code} {each.rule.name}{state}: "
-            rest = textwrap.shorten(_summary(each), max(width(1000) - len(head), 20), placeholder="…")
-            yield f"{paint('code', each.rule.code)} {each.rule.name}{paint('quiet', state)}: {rest}"
+        yield _heading(found)
+        yield from (_line(each, options) for each in found.rules)
         yield ""
     if found.beside:
-        yield "See also:"
+        yield 'See also (`--explain "TITLE"`):'
         yield from (f"- {each.title}" for each in found.beside)
         yield ""
     code = found.rules[0].rule.code if found.rules else next(iter(found_rules()))
@@ -108,19 +157,35 @@ def _answer(found: Answer, options: Options) -> Iterator[str]:
     )
 
 
+def _heading(found: Answer) -> str:
+    """What the rules below an answer are to it."""
+    from dataloader_lint.rules.symptoms import TERMS
+
+    is_one = len(found.rules) == 1
+    if found.symptom is None or found.symptom in TERMS:
+        return "The rule about it:" if is_one else "Rules about it:"
+    return "The rule that can find the cause:" if is_one else "Rules that can find the cause, the likeliest first:"
+
+
 def _closest(found: Answer) -> Iterator[str]:
     """The lines of an answer that nobody can be sure of: the titles of the entries that come closest."""
     paint = paint_for(sys.stdout)
+    columns = min(width(100), 100)
     yield "Nothing fits exactly; the closest:"
     for each in (found.symptom, *found.beside):
         if each is not None:
             yield f"- {paint('strong', each.title)}" + (f" ({', '.join(each.rules[:3])})" if each.rules else "")
-    yield paint("quiet", "`--explain CODE` shows the page of a rule; the whole error message is understood best.")
+    hint = '`--explain "TITLE"` shows one of them, `--explain CODE` the page of a rule.'
+    yield from (paint("quiet", line) for line in textwrap.wrap(hint, columns))
 
 
 def _unknown(text: str) -> str:
+    from dataloader_lint.rules.messages import is_error
+
     shown = f"{text.strip()!r}" if len(text) < _LONGEST_QUOTE else "this text"
-    return f"no rule, error message or symptom fits {shown}; try the whole message, or `--explain` for all rules"
+    if is_error(text.splitlines()):
+        return f"no error message that is known fits {shown}; try the whole traceback: `--explain -` reads it"
+    return f"no rule or question about data loading fits {shown}; `--explain` lists all rules"
 
 
 def _end_of_stdin() -> str:

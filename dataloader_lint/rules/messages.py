@@ -8,9 +8,10 @@ says in words, by `questions`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dataloader_lint.rules.questions import ranked
+from dataloader_lint.rules.questions import named_rules, ranked
 from dataloader_lint.rules.registry import FoundRule, found_rules
 from dataloader_lint.rules.symptoms import SYMPTOMS, Symptom
 
@@ -60,12 +61,15 @@ def error_messages(page: str) -> list[str]:
 
 def answer(text: str) -> Answer | None:
     """The answer to a message, a traceback or a question; None if there is none."""
+    titled = [each for each in SYMPTOMS if _bare(each.title).lower() == _bare(text[:_LONGEST]).lower()]
+    if titled:
+        return Answer(titled[0], rules_of(titled[0]))
     whole = _bare(text[-_MOST:])
     lines = _lines(text)
     found = _symptom(lines, whole)
     if found is not None:
         return Answer(found, rules_of(found))
-    is_raised = any(_RAISED.match(line) for line in lines)
+    is_raised = is_error(lines)
     for line in reversed(lines):
         if is_raised and _WARNING.search(line):  # it explains no exception
             continue
@@ -75,6 +79,11 @@ def answer(text: str) -> Answer | None:
     return None if is_raised else _described(lines)
 
 
+def is_error(lines: Iterable[str]) -> bool:
+    """True if one of the lines is the message of an exception, and not a question in words."""
+    return any(_RAISED.match(line) for line in lines)
+
+
 def rules_of(symptom: Symptom) -> tuple[FoundRule, ...]:
     """The rules that find the causes of a symptom, the likeliest first."""
     return tuple(found_rules()[code] for code in symptom.rules)
@@ -82,7 +91,10 @@ def rules_of(symptom: Symptom) -> tuple[FoundRule, ...]:
 
 def _described(lines: list[str]) -> Answer | None:
     """The answer to what a text says in words."""
-    result = ranked(" ".join(line for line in lines if not _INTERRUPTED.match(line))[:_DESCRIPTION])
+    text = " ".join(line for line in lines if not _INTERRUPTED.match(line))[:_DESCRIPTION]
+    result = ranked(text)
+    if not result.is_sure and (codes := named_rules(text)):
+        return Answer(None, tuple(found_rules()[code] for code in codes))
     if not result.symptoms:
         return None
     first, *others = result.symptoms
@@ -129,7 +141,7 @@ def _symptom(lines: list[str], whole: str) -> Symptom | None:
     """The first symptom in the table that fits a line, whichever line that is. `whole` is the text with its frames."""
     several = [_bare(line) for line in lines]
     found = [each for each in SYMPTOMS if _is_seen(each, several, whole)]
-    if any(_RAISED.match(line) for line in lines):
+    if is_error(lines):
         return next((each for each in found if not each.is_warning), None)
     return found[0] if found else None
 

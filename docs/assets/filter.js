@@ -104,6 +104,10 @@
       });
       said.textContent = !text.trim() ? "" : !found ? "Nothing fits. Try the whole message, or other words."
         : found.isSure ? "" : "Nothing fits exactly; the closest:";
+      (found ? found.names : []).forEach(function (each) {
+        const name = each.code.toLowerCase() + "-" + each.name;
+        said.append(element("a", { href: "../rules/" + name + "/", textContent: each.code + " " + each.name }), " ");
+      });
     }
   }
 

@@ -1,5 +1,5 @@
 // Answers messages and questions as `--explain` does (dataloader_lint/rules/messages.py and rules/questions/), from the
-// index that docs/questions.py makes. `answer(index, text)` gives { titles, rules, isSure } or null.
+// index that docs/questions.py makes. `answer(index, text)` gives { titles, listed, names, isSure } or null.
 (function (root) {
   const QUOTES = /[`'"*\u2018\u2019\u201c\u201d]/g;
   const RAISED = /^(?:\W*\[[\w:]+\]:? ?)*(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception)\b/;
@@ -145,8 +145,10 @@
       const beside = complete.filter(function (at) { return scores[at][0] >= least; }).slice(0, numbers.most);
       return { numbers: beside, isSure: true };
     }
-    const isComplaint = index.complaints.some(has) && !["model", "outside", "vram"].some(has);
-    if (!isInField && !complete.length && !isComplaint) return null;
+    const codes = named(index, text, isInField && !has("outside"));
+    if (codes.length) return { numbers: [], names: codes, isSure: true };
+    const saysMore = Array.from(concepts).some(function (name) { return !frame.has(name); });
+    if (!isInField && !complete.length && !(saysMore && !index.elsewhere.some(has))) return null;
     const byWords = wordScores(index, ready, text);
     const most = Math.max.apply(null, byWords);
     const parts = index.symptoms.map(function (each, at) {
@@ -164,15 +166,32 @@
       return 0.7 * share + 0.3 * (most ? byWords[at] / most : 0);
     });
     const whole = function (at) { return parts[at] + (scores[at][0] ? 1 : 0); };
-    const close = numbered.slice().sort(function (a, b) { return whole(b) - whole(a) || a - b; })
-      .filter(function (at) { return parts[at] >= numbers.close || scores[at][0]; }).slice(0, numbers.most);
+    const ordered = numbered.slice().sort(function (a, b) { return whole(b) - whole(a) || a - b; });
+    const fitting = ordered.filter(function (at) { return parts[at] >= numbers.close || scores[at][0]; });
+    const close = (fitting.length ? fitting : ordered.filter(function (at) { return parts[at] > 0; }))
+      .slice(0, numbers.most);
     return close.length ? { numbers: close, isSure: false } : null;
   }
 
-  function wordScores(index, ready, text) {
-    const words = new Set((text.match(/[a-z_]{3,}/g) || []).map(function (word) {
+  function stems(text) {
+    return new Set((text.match(/[a-z_]{3,}/g) || []).map(function (word) {
       return word.length > 4 ? word.replace(/(?:ings?|ed|es|s|ly)$/, "") : word;
     }));
+  }
+
+  // The rules all of whose names' words stand in a short question about data loading.
+  function named(index, text, isInField) {
+    if (!isInField || text.split(" ").length > index.numbers.longest) return [];
+    const words = stems(text);
+    const there = index.names.filter(function (one) {
+      return one.words.every(function (word) { return words.has(word); });
+    });
+    const most = Math.max.apply(null, there.map(function (one) { return one.words.length; }));
+    return there.filter(function (one) { return one.words.length === most; });
+  }
+
+  function wordScores(index, ready, text) {
+    const words = stems(text);
     const count = index.symptoms.length;
     const average = ready.symptoms.reduce(function (sum, one) { return sum + one.total; }, 0) / count;
     const scores = index.symptoms.map(function () { return 0; });
@@ -235,6 +254,9 @@
 
   function answer(index, text) {
     const ready = prepared(index);
+    const asked = bare(text.slice(0, 1000)).toLowerCase();
+    const titled = index.symptoms.findIndex(function (each) { return bare(each.title).toLowerCase() === asked; });
+    if (titled >= 0) return result(index, { numbers: [titled], isSure: true });
     const whole = bare(text.slice(-20000));
     const lines = linesOf(text);
     const several = lines.map(bare);
@@ -255,7 +277,7 @@
       if ((isRaised && /Warning\b/.test(line)) || wanted.split(" ").length < 3) continue;
       const listed = index.listed.filter(function (each) { return isListed(wanted, message(each.text)); });
       if (listed.length) {
-        return { titles: [], listed: listed.map(function (each) { return each.text; }), isSure: true };
+        return { titles: [], listed: listed.map(function (each) { return each.text; }), names: [], isSure: true };
       }
     }
     if (isRaised) return null;
@@ -266,7 +288,10 @@
 
   function result(index, found) {
     return {
-      titles: found.numbers.map(function (at) { return index.symptoms[at].title; }), listed: [], isSure: found.isSure,
+      titles: found.numbers.map(function (at) { return index.symptoms[at].title; }),
+      listed: [],
+      names: found.names || [],
+      isSure: found.isSure,
     };
   }
 

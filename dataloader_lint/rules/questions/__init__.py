@@ -5,6 +5,6 @@ with the phrases of the symptoms. No search library: those that exist rank words
 are told apart by a few concepts, and the website ranks in the same way (`docs/assets/questions.js`).
 """
 
-from dataloader_lint.rules.questions.ranking import Ranked, ranked
+from dataloader_lint.rules.questions.ranking import Ranked, named_rules, ranked
 
-__all__ = ["Ranked", "ranked"]
+__all__ = ["Ranked", "named_rules", "ranked"]

@@ -33,6 +33,10 @@ CONTAIN = {
     "files": ("reading", "too_many"),
     "empty_cache": ("memory", "disk", "cuda", "gpu"),
     "persistent": ("worker",),
+    "slow": ("hang",),
+    "ever_slower": ("slow", "slower", "each", "epoch", "over_time"),
+    "worker_init_fn": ("worker", "seed"),
+    "context": ("worker",),
     "distributed": ("sample", "training"),
 }
 

@@ -29,6 +29,7 @@ CONCEPTS: dict[str, str] = {
         increasing_num_wor* increase_workers parallel_workers different_workers workers_gt_0 varios_workers
         mehrere_worker* plusieurs_worker* multi_worker* 多线程 多进程 多个worker ワーカーを増 workersを増
     """,
+    "num_workers": "num_worker* numworker* n_workers",
     "no_workers": r"""
         /num_?\w{0,2}wor?k\w* ?(?:[=:] ?|(?:to|is|set|equal) )*(?:0|zero)\b/ /(?:0|zero|no|without) workers?\b/
         single_process without_workers main_process_only workers_0 workers_to_0 sin_workers ohne_worker* 改成0 设为0
@@ -112,10 +113,33 @@ CONCEPTS: dict[str, str] = {
     "fork": "fork forked forking fork_safe* after_fork before_fork",
     "notebook": "jupyter notebook* ipython colab ipynb 笔记本 ノートブック 주피터",
     "mps": "mps metal apple_gpu apple_silicon",
+    "linux": "linux ubuntu",
+    "py314": r"py314 /python ?3\.14\b/ python_314",
+    "container": """
+        list lists dict dicts dictionary dictionaries list_of* liste listen lista listas liste 列表 字典 リスト 리스트
+    """,
+    "path": "path paths filename* file_name* pfade rutas 路径 パス",
+    "worker_init_fn": "worker_init_fn worker_init",
+    "collate_fn": "collate_fn",
+    "drop_last": "drop_last",
+    "context": "multiprocessing_context mp_context",
+    # What is asked about it.
+    "what": r"""
+        what_does what_do what_is whats what_means what_it_means meaning means explain* purpose used_for how_does
+        understand* good_for was_macht was_ist was_bedeutet que_hace que_es que_significa 什么意思 有什么用 作用 とは
+        /what (?:\w+ ){1,2}(?:does?|means?)\b/
+    """,
+    "good": "good best optimal sensible recommended reasonable right_number",
+    "noqa": r"""
+        noqa false_positive* per_file_ignores
+        /\b(?:silenc|suppress|ignor|disabl|mut|hid|skip)(?:e|es|ed|ing)? (?:\w+ ){0,3}(?:finding|rule|dl\d|lint)\w*/
+        /\b(?:turn|switch)(?:ing)? off (?:\w+ ){0,3}(?:finding|rule|dl\d|lint)\w*/
+    """,
     # What is wrong with it.
     "grow": """
         grow* increas* rise rises rising climb* leak* keeps_going_up going_up goes_up explod* explosion accumulat*
-        ballooning balloon* swell* inflat* blow* fills fill_up fills_up fill used_up eats eating consum* exhaust*
+        immer_mehr immer_groesser immer_größer ballooning balloon*
+        swell* inflat* blow* fills fill_up fills_up fill used_up eats eating consum* exhaust*
         never_freed not_released not_free* not_release* more_and_more run_out_of runs_out_of running_out_of ran_out_of
         too_much memory_loss keeps_decreasing shrink* steadily continuously over_time creep* not_enough insufficient
         surpass* exceed* 增长 增大 增加 变大 涨 泄漏 泄露 上升 爆 溢出 不足 不够 累积 不释放 没有释放 一直涨 用完
@@ -172,7 +196,12 @@ CONCEPTS: dict[str, str] = {
         no_speedup 更慢 变慢 越来越慢 还慢 慢于 遅くなる 遅くなっ 느려 mas_lento langsamer plus_lent медленнее
         mais_lento
     """,
+    "ever_slower": r"""
+        /\b(?:slower and slower|longer and longer|increasingly slow\w*|more and more time)/
+        /\b(?:slower|longer|more time) (?:to \w+ )?(?:\w+ )?(?:each|every) (?:\w+ )?(?:epoch|step|batch)\b(?! than)/
+    """,
     "low": r"""
+        /\b(?:sits?|stays?|stuck|hovers?|remains?|is|only|just|around) (?:at |only |around |about )*[1-9]\d? ?%/
         low lower drop* fluctuat* oscillat* unstable unsteady not_stable spik* poor zero /\b0 ?%/
         /(?:becomes?|at|to) 0\b/ idle idling starv* underutili* under_utili* up_and_down jumps jump 0_percent half
         not_full* improve increase_gpu not_used unused only_\d+ /\d+ ?%? ?(?:to|-|->|~|and) ?\d+ ?%/ 低 不高 波动
@@ -313,7 +342,7 @@ CONCEPTS: dict[str, str] = {
         does_not_fit doesnt_fit not_fit fit_in fit_into too_large too_big out_of_core instead_of_loading
         without_loading lazy* lazily from_disk on_the_fly large_dataset* huge_dataset* 太大 内存不够
     """,
-    "reading": "read* open* load loading 读取 读 読み込 읽",
+    "reading": "read* open* load loads loaded loading 读取 读 読み込 읽",
     "next": ".next next_method iter_next",
     "timeout": "timeout* timed_out time_out",
     "get_worker_info": "get_worker_info worker_info",

@@ -41,8 +41,8 @@ FIELD = frozenset(
         "oom",
     }
 )
-# What may come from data loading even where nothing of it is named, and is worth a suggestion.
-COMPLAINTS = frozenset(["slow", "slower", "hang", "busy", "pause"])
+# Without anything of the field, a question that mentions one of these gets no suggestion either.
+ELSEWHERE = frozenset(["model", "outside", "vram"])
 # What is mentioned everywhere says nothing about how much of a question a phrase explains.
 FRAME = frozenset(
     {
@@ -62,6 +62,7 @@ FRAME = frozenset(
         "first",
         "set",
         "value",
+        "num_workers",
     }
 )
 NEAR = 70  # characters between the first and the last concept of a phrase that stand close together
@@ -71,7 +72,9 @@ BESIDE = 0.6  # of the score of the best one: other symptoms that fit about as w
 EACH = 0.15  # what each further concept of a phrase adds: it is more to the point
 CLOSE = 0.34  # the least of a score that makes an entry worth a suggestion
 MOST = 3  # entries that are named
+LONGEST = 12  # words of a question in which those of a rule's name count as that name
 _WORD = re.compile(r"[a-z_]{3,}")
+_SMALL = frozenset(["and", "can", "for", "not", "per", "the", "with", "without"])
 _K1, _B = 1.2, 0.6  # the usual parameters of BM25
 
 
@@ -113,16 +116,38 @@ def ranked(question: str) -> Ranked:
         best = scores[complete[0]][0]
         beside = [at for at in complete if scores[at][0] >= BESIDE * best]
         return Ranked(tuple(SYMPTOMS[at] for at in beside[:MOST]), is_sure=True)
-    if not (
-        is_in_field
-        or complete
-        or (not COMPLAINTS.isdisjoint(concepts) and concepts.isdisjoint({"model", "outside", "vram"}))
-    ):
+    if not (is_in_field or complete or (concepts - FRAME and concepts.isdisjoint(ELSEWHERE))):
         return Ranked((), is_sure=False)
     parts = _partial(found, text)
     close = sorted(parts, key=lambda at: (-(parts[at] + (1 if scores[at][0] else 0)), at))
-    near = [at for at in close if parts[at] >= CLOSE or scores[at][0]]
+    near = [at for at in close if parts[at] >= CLOSE or scores[at][0]] or [at for at in close if parts[at] > 0]
     return Ranked(tuple(SYMPTOMS[at] for at in near[:MOST]), is_sure=False)
+
+
+def named_rules(question: str) -> tuple[str, ...]:
+    """The codes of the rules all of whose names' words stand in a short question about data loading.
+
+    `can I use CUDA tensors in my dataset` names cuda-tensor-in-dataset. The name with the most words wins.
+    """
+    text = plain(question)
+    concepts = {each.concept for each in mentions(text)}
+    if len(text.split()) > LONGEST or FIELD.isdisjoint(concepts) or not concepts.isdisjoint({"outside", "tensorflow"}):
+        return ()
+    words = set(_words(text))
+    there = {code: len(parts) for code, parts in names().items() if parts <= words}
+    most = max(there.values(), default=0)
+    return tuple(code for code, count in there.items() if count == most)
+
+
+@cache
+def names() -> dict[str, frozenset[str]]:
+    """The words of the name of each rule that has at least two, by code."""
+    from dataloader_lint.rules.registry import found_rules
+
+    several = {
+        code: frozenset(_words(found.rule.name.replace("-", " "))) - _SMALL for code, found in found_rules().items()
+    }
+    return {code: words for code, words in several.items() if len(words) > 1}
 
 
 @cache

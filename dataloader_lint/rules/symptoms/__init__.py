@@ -14,10 +14,11 @@ from dataloader_lint.rules.symptoms.resources import RESOURCES
 from dataloader_lint.rules.symptoms.samples import SAMPLES
 from dataloader_lint.rules.symptoms.silent import SILENT
 from dataloader_lint.rules.symptoms.speed import SPEED
+from dataloader_lint.rules.symptoms.terms import TERMS
 from dataloader_lint.rules.symptoms.unclear import UNCLEAR
 from dataloader_lint.rules.symptoms.wrong import WRONG
 
-__all__ = ["GROUPS", "SYMPTOMS", "Symptom"]
+__all__ = ["GROUPS", "SYMPTOMS", "TERMS", "Symptom"]
 
 SYMPTOMS: tuple[Symptom, ...] = (
     *PICKLING,
@@ -29,6 +30,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
     *SILENT,
     *SPEED,
     *WRONG,
+    *TERMS,
     *RAISED,  # what is caught and raised again has its cause in another line
 )
 
@@ -43,4 +45,5 @@ GROUPS: dict[str, tuple[Symptom, ...]] = {
     "What ran out": RESOURCES,
     "Samples and batches": SAMPLES,
     "Arguments": ARGUMENTS,
+    "In short": TERMS,
 }

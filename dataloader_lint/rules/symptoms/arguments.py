@@ -13,7 +13,6 @@ ARGUMENTS = (
         asked=(
             "persistent no_workers",
             "persistent crash",
-            "persistent",
         ),
     ),
     seen(
@@ -25,7 +24,6 @@ ARGUMENTS = (
         asked=(
             "prefetch no_workers",
             "prefetch crash",
-            "prefetch",
         ),
     ),
     seen(

@@ -9,6 +9,14 @@ _NO_PICKLE = r"can(?:.?t|not) (?:pickle|get)"
 
 PICKLING = (
     seen(
+        "A lambda, nested function or local class cannot be pickled",
+        """The message ends before the name of what cannot be pickled. With `<lambda>` at its end it is a lambda;
+        `make.<locals>.Name` is a class, and `make.<locals>.name` a function, that a function defines. Workers that are
+        not forked import such things by name. Move it to the top level of a module.""",
+        "DL201 DL204 DL202 DL208",
+        rf"{_NO_PICKLE} local object[^\w<]*$",
+    ),
+    seen(
         "A lambda cannot be pickled",
         """Workers that are started by spawn (Windows, macOS) or forkserver (Linux from Python 3.14 on) get the Dataset,
         its transforms and the functions pickled. A lambda cannot be pickled.""",

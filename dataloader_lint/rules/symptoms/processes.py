@@ -14,7 +14,7 @@ PROCESSES = (
         asked=(
             "guard",
             "reimport worker|windows|loader",
-            "spawn crash|hang",
+            "spawn worker crash|hang",
             "windows worker crash",
             "windows worker hang",
             "windows loader crash",
@@ -22,6 +22,22 @@ PROCESSES = (
             "mps worker crash",
             "mps loader crash",
             "windows worker",
+        ),
+    ),
+    seen(
+        "It works on Linux, but not on Windows or macOS",
+        """Linux forks workers up to Python 3.13; Windows and macOS spawn them, and Linux starts them from a server
+        (forkserver) from Python 3.14 on. Such workers import the main module again, and get the Dataset, its transforms
+        and functions pickled. What cannot be pickled fails, and code outside the main guard runs in each worker.
+        `--select portability` checks for all of that, `--select py314` also for memory that is no longer shared.""",
+        "DL206 DL201 DL204 DL205 DL202 DL208 DL203",
+        asked=(
+            "windows linux",
+            "windows crash !model",
+            "spawn",
+            "spawn crash|hang",
+            "py314",
+            "py314 crash|worker|fork|loader",
         ),
     ),
     seen(

@@ -14,10 +14,10 @@ RAISED = (
     seen(
         "An exception of the Dataset, raised again in the main process",
         """`Caught X in DataLoader worker process N` says where it happened, not why: the cause stands below `Original
-        Traceback`, in `__getitem__`, the transforms or the `collate_fn`. With `num_workers=0` the program shows the
-        line directly, and a debugger stops there. For an IndexError or KeyError compare `len(dataset)` with what
-        `__getitem__` reads.""",
-        "DL604 DL617 DL610",
+        Traceback`, in `__getitem__`, the transforms or the `collate_fn`. It is an error of that code or its data, such
+        as a missing file, and no rule finds it. With `num_workers=0` the program shows the line directly, and a
+        debugger stops there. For an IndexError or KeyError compare `len(dataset)` with what `__getitem__` reads.""",
+        "",
         r"caught \w+ in dataloader worker process",
     ),
     seen(

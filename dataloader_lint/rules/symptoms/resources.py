@@ -28,9 +28,10 @@ RESOURCES = (
     seen(
         "Too many open files",
         """Each tensor from a worker is an open file of the main process until it is freed. Measure: `ulimit -n`, and
-        `ls /proc/PID/fd | wc -l` while the program runs. Cure: free batches (`clone()` what you keep), close files, or
-        raise the limit with `ulimit -n 65536`.""",
-        "DL611 DL608 DL205 DL620",
+        `ls /proc/PID/fd | wc -l` while the program runs. Cure: free batches (`clone()` what you keep), close files,
+        raise the limit with `ulimit -n 65536`, or call `torch.multiprocessing.set_sharing_strategy("file_system")`. Its
+        price: each tensor is then a file in `/dev/shm`, which is left there if a whole container is killed (DL608).""",
+        "DL611 DL205 DL620",
         r"\[errno 24\]",
         r"too many open files",
         r"received (?:\d+|%d) items of ancdata",
@@ -49,8 +50,9 @@ RESOURCES = (
         "A worker was killed for its memory",
         """The system ended the worker, as a rule because memory ran out. Check with `dmesg -T | grep -i oom` or the
         limit of the container. Measure the memory of each worker (`Pss` in `/proc/PID/smaps_rollup`) over an epoch. If
-        it grows from batch to batch, the rules below find the cause. If not: fewer workers.""",
-        "DL101 DL102 DL104 DL103 DL105 DL611",
+        it grows from batch to batch, a Dataset or a cache is the likeliest cause. If not: fewer workers, or a smaller
+        `prefetch_factor`, since all batches that workers keep ready are in memory at once.""",
+        "DL101 DL102 DL104 DL103 DL105 DL307 DL305",
         r"signal: (?:killed|terminated)",
         r"worker .*exited unexpectedly with exit code -?9\b",
         r"signals?[ .]sigkill",
@@ -115,7 +117,7 @@ RESOURCES = (
         "A worker crashed in native code",
         """A library crashed: one with threads or handles that do not survive a fork, a broken file, or versions that do
         not fit. Measure: `num_workers=0`, then `python -X faulthandler`, to see the line; then one worker with
-        `multiprocessing_context="spawn"`. If only forked workers crash, the rules below find the cause.""",
+        `multiprocessing_context="spawn"`. If only forked workers crash, the rules below can find the cause.""",
         "DL501 DL205 DL209 DL207",
         r"signal: (?:segmentation fault|aborted|floating point exception|illegal instruction|trace.?(?:/|trap)|bpt)",
         r"unexpected (?:segmentation fault|floating-point exception) encountered in worker",

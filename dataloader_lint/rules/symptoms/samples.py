@@ -21,6 +21,8 @@ SAMPLES = (
         asked=(
             "stack batch|sample|collate",
             "stack image",
+            "stack padding",
+            "padding collate|batch !distributed !sampler",
             "stack crash",
             "collate uneven",
             "length differ collate",

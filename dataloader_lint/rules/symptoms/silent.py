@@ -40,8 +40,8 @@ SILENT = (
     seen(
         "Memory grows",
         """Within an epoch: forked workers copy the pages of Python objects that they read. From epoch to epoch: a
-        cache, or batches that are kept, also by `itertools.cycle(loader)`. Measure `Pss` in
-        `/proc/PID/smaps_rollup` of each process, not RSS, which counts shared pages several times.""",
+        cache, or batches that are kept, also by `itertools.cycle(loader)`. Measure `Pss` in `/proc/PID/smaps_rollup` of
+        each process, not RSS, which counts shared pages several times.""",
         "DL101 DL102 DL104 DL611 DL103 DL620",
         asked=(
             "memory grow !model",

@@ -15,8 +15,10 @@ SPEED = (
             "hang first each epoch",
             "pause each epoch",
             "wait each epoch",
+            "slow first batch",
             "slow first batch epoch",
             "wait first batch",
+            "first batch each epoch",
             "worker respawn epoch",
             "respawn each epoch",
             "worker respawn loader",
@@ -45,6 +47,8 @@ SPEED = (
         loading gets slower, a cache or a list of the Dataset is the likeliest cause.""",
         "DL104 DL611 DL308 DL628",
         asked=(
+            "ever_slower",
+            "ever_slower evaluation|training|loader",
             "slower each epoch",
             "slower epoch !worker",
             "slower later epoch",
@@ -77,6 +81,7 @@ SPEED = (
         asked=(
             "gpu use low !hang",
             "gpu low wait !hang",
+            "gpu low reading !hang",
             "gpu low loader|cpu|worker !hang",
             "gpu wait",
             "gpu underused",

@@ -7,8 +7,10 @@ from dataloader_lint.rules.symptoms.base import seen
 WRONG = (
     seen(
         "Workers draw the same random numbers",
-        """A generator that was made before the workers start is in the same state in each of them. Measure: print a
-        random number and `get_worker_info().id` in `__getitem__`.""",
+        """Not those of `torch`, `random` and, since torch 1.9, of NumPy's global state: torch seeds these in each
+        worker and epoch. But a generator of your own that was made before the workers start, such as `default_rng()` in
+        `__init__`, is in the same state in each of them, and so is one seeded with a constant. Measure: print a random
+        number and `get_worker_info().id` in `__getitem__`.""",
         "DL602 DL603",
         asked=(
             "same random worker|many_workers",
