@@ -270,17 +270,17 @@ def test_copies_in_other_files_are_one_problem() -> None:
 
     def heads(some: list[Diagnostic]) -> list[str]:
         lines = full.emit(some, lambda one: texts[one.filename].split("\n"), page_of, paint.plain, 80)
-        return [line for line in lines if line.startswith((" -->", "copies:"))]
+        return [line for line in lines if line.startswith((" -->", "also in:"))]
 
     assert heads(found) == [
         " --> a.py:3:1",
-        "copies: b.py:1:1, c.py:3:1, d.py:3:1, e.py:3:1, f.py:3:1 and 2 more files",
+        "also in: b.py:1:1, c.py:3:1, d.py:3:1, e.py:3:1, f.py:3:1 and 2 more files",
         " --> b.py:2:1",
         " --> b.py:3:1",
         " --> h.py:3:1",
         " --> c.py:2:1",
     ]
-    assert heads([found[0], found[4]]) == [" --> a.py:3:1", "copies: c.py:3:1"]
+    assert heads([found[0], found[4]]) == [" --> a.py:3:1", "also in: c.py:3:1"]
     assert heads(found[1:3]) == [" --> b.py:1:1", " --> b.py:2:1"]
 
 

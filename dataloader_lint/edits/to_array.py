@@ -65,7 +65,7 @@ def to_array(editor: Editor, dataset: DatasetClass, binding: AttributeBinding) -
         raise RefusedError("bound again and again")
     kind = _kind_of_elements(dataset, binding)
     if kind not in ("path", "str", "int", "float"):
-        raise RefusedError("elements of unknown or mixed kind")
+        raise RefusedError("not every element is known to be a string or a number")
     texts = dataset.reach.ev.project.requirements(binding.method.module.path)
     has_string_type = any(demands(text, NEW_NUMPY) for text in texts)
     if kind == "str" and not has_string_type:

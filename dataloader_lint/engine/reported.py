@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Diagnostic, Level, Reason
-from dataloader_lint.engine.reports import LITTLE_GAIN, unreadable
+from dataloader_lint.engine.reports import LITTLE_GAIN, NOT_KNOWN_LARGE, OTHER_FORM, unreadable
+from dataloader_lint.rules.base import FixLevel
 from dataloader_lint.rules.levels import level_of, spawns
 from dataloader_lint.rules.selection import is_fixable
 from dataloader_lint.rules.wording import without_platforms
@@ -58,7 +59,12 @@ def reported_of(
         is_large = (finding.cause or id(finding)) in large or each.rule in large
         is_gain = each.rule.level not in of_cost or (not is_demo and is_large)
         build = finding.repair if code in fixable and is_gain else None
-        no_fix = "" if build or not finding.repair else "settings exclude it" if is_gain else LITTLE_GAIN
+        no_fix = ""
+        if finding.repair is None and each.rule.fix is not FixLevel.NONE:
+            no_fix = OTHER_FORM
+        elif finding.repair is not None and build is None:
+            little = NOT_KNOWN_LARGE if each.rule.level is Level.MEMORY else LITTLE_GAIN
+            no_fix = "settings exclude it" if is_gain else little
         one = Diagnostic(
             filename,
             start,

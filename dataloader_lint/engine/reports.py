@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from dataloader_lint.settings import Settings
 
 # Why a finding has no fix, where no rule or helper says more.
-LITTLE_GAIN = "it would gain little"
-NOT_SURE = "no edit is surely right"
+LITTLE_GAIN = "it would save little time"
+NOT_KNOWN_LARGE = "size small or unknown; tell it: --samples 3M"
+NOT_SURE = "no edit is known to keep what the program does"
+OTHER_FORM = "no fix for this form of it"
 
 
 def unreadable(

@@ -54,7 +54,7 @@ def emit(
             yield from _snippet(one, lines, numbers, gutter, paint, width)
             yield edge
         if copies:
-            yield from filled("copies:", paint("quiet", "copies:"), named(copies))
+            yield from filled("also in:", paint("quiet", "also in:"), named(copies))
         if one.advice:
             yield from filled("help:", paint("help", "help:"), one.advice)
         for reason in one.because:

@@ -40,7 +40,7 @@ class Claim(Enum):
     Whatever a rule claims, guards against the harm and safe fixes are always asked for MUST.
     """
 
-    MAY = "Reported when one path through your code is known to cause it, even if others are unknown"
+    MAY = "One path through your code that is known to cause it is enough for a report"
     MUST = "Reported only when every value and caller is known and agrees"
 
 

@@ -119,6 +119,10 @@ if TYPE_CHECKING:
 RULE = Rule("DL102", "dict-attribute", Entity.DATASET, Level.MEMORY, Claim.MAY)
 
 
+# By whether it is known to be large.
+_ADVICE = {True: "use sorted key and value arrays, or LMDB", False: "if large, use sorted key and value arrays"}
+
+
 def find(file: File) -> Iterable[StoringDataset]:
     from dataloader_lint.rules.memory._shared.dataset import storing_datasets
 
@@ -136,7 +140,9 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
     for stored, weight in zip(dicts, weigh(dataset, dicts, file), strict=True):
         is_columns = stored.is_dict_of_lists
         what = "dict of lists that grow" if is_columns else f"{stored.kind} that grows"
-        advice = "use one array or tensor per key" if is_columns else "use sorted key and value arrays, or LMDB"
+        advice = "use one array or tensor per key" if is_columns else _ADVICE[weight.level is Level.MEMORY]
+        if weight.is_small:
+            advice = "keep it as long as it stays small"
         if stored.is_index:
             advice = "read what workers need into arrays, and drop the index"
         advice = weight.advice or advice

@@ -137,18 +137,21 @@ def check(call: WorkerCall, file: File) -> Iterator[Finding]:
     level: Level | None = Level.NOTE
     has_workers = not opencv(file).has_no_workers(call)
     called = f"`{function.label}` calls `{call.name}` in workers{entry}"
-    advice = "call `cv2.setNumThreads(0)` there"
+    advice = "call `cv2.setNumThreads(0)` in workers"
     if not has_workers:
         called = f"`{function.label}` calls `{call.name}`{entry}, not in workers yet"
         advice = "with workers, call `cv2.setNumThreads(0)` in them"
-    problem = f"{called}: {'each may' if call.starts_threads else 'other cv2 functions'} run a thread per CPU"
+    does = "each may run a thread per CPU" if call.starts_threads else "it may start no threads, others of cv2 do"
+    problem = f"{called}: {does}"
     if call.starts_threads and has_workers:
         home, others = opencv(file).home(file.module)
         if home is not file.module:
             advice = f"limit them once, as reported for `{os.path.basename(home.path)}`"
         else:
             level = None
-            more = f" (and {others} more file{'s' if others > 1 else ''})" if others else ""
-            problem = f"{called}{more}: each may run a thread per CPU"
+            if others:
+                more = f"{others} more file{'s' if others > 1 else ''})"
+                called = f"{called[:-1]}; {more}" if entry else f"{called} (and {more}"
+            problem = f"{called}: {does}"
     steps = file.steps_to(call.function)
     yield Finding(call.import_node, problem, advice, because=steps, level=level)

@@ -84,6 +84,7 @@ def find(file: File) -> Iterable[EpochLoop]:
 
 
 def check(loop: EpochLoop, file: File) -> Iterator[Finding]:
+    from dataloader_lint.pipeline.loaders import loader_steps
     from dataloader_lint.pipeline.loaders.worker_processes import has_workers
 
     for found in loop.passes:
@@ -94,8 +95,9 @@ def check(loop: EpochLoop, file: File) -> Iterator[Finding]:
         # Where the loader is made, else where this file iterates over it, else the epoch loop around that.
         places = (found.made.call, found.node, loop.loop)
         node = next(each for each in places if each is not None and each in file.tree)
-        problem = f"every epoch restarts the workers of `{loader.name}`"
-        yield Finding(node, problem, "add `persistent_workers=True`", partial(fix, loop, loader))
+        problem = f"every epoch restarts the workers of `{loader.bound_name}`"
+        because = loader_steps.made(loader, "num_workers")
+        yield Finding(node, problem, "add `persistent_workers=True`", partial(fix, loop, loader), because)
 
 
 def fix(loop: EpochLoop, loader: Loader, editor: Editor) -> Repair | None:

@@ -128,7 +128,8 @@ def check(found: Evaluation, file: File) -> Iterator[Finding]:
     number = f" (up to {size.value - 1} samples)" if size is not None and type(size.value) is int else ""
     name = f"`{found.loader.bound_name}`"
     where = f" ({found.where})" if found.where != name else ""
-    problem = f"{name} evaluates{where} with `drop_last=True`, which skips the last batch{number}"
+    loader = f"the loader that {found.where} returns has" if found.is_returned else f"{name} evaluates{where} with"
+    problem = f"{loader} `drop_last=True`, which skips the last batch{number}"
     cause = f"{outermost_definition(found.node, file.tree)}:{found.loader.bound_name}"
     yield Finding(found.node, problem, _advice(found), partial(fix, found), found.steps, cause=cause)
 

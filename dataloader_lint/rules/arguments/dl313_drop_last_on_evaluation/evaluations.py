@@ -49,6 +49,7 @@ class Evaluation:
     where: str  # the loop or the method, in words
     step: Step
     picked_from: tuple[Loader, ...] = ()  # the loaders of a dict or list, if the loop goes through one of them
+    is_returned: bool = False  # by the method that `where` names
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -229,7 +230,7 @@ def _of_methods(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluation]:
                 loader = loader_of(ev, value)
                 if loader is not None:
                     step = Step(module, returned, f"`{node.name.value}` returns it to a Trainer that evaluates")
-                    yield Evaluation(loader, returned, f"`{node.name.value}`", step)
+                    yield Evaluation(loader, returned, f"`{node.name.value}`", step, is_returned=True)
 
 
 def _name_of_evaluation(loop: cst.For | cst.CompFor, scope: Scope) -> str:

@@ -65,7 +65,8 @@ class Stored(Protocol):
 class Weight:
     """The level of one container, and the words of its message: `size` about each worker, `why` of a note.
 
-    `sizes` are such words from the longest to the shortest; `others` says that some more containers are as large.
+    `sizes` are such words from the longest to the shortest; `others` says that some more containers are as large, and
+    `is_small` that all of them take less than the setting asks for.
     `base` is the class of another file that must change.
     """
 
@@ -75,6 +76,7 @@ class Weight:
     sizes: tuple[str, ...] = ()
     why: str = ""
     others: str = ""
+    is_small: bool = False
     base: Class | None = None
     steps: tuple[Step, ...] = ()
 
@@ -160,7 +162,7 @@ def _weight(dataset: StoringDataset, stored: Stored, group: _Group, cause: str) 
     if workers.readers is Readers.WITHOUT_WORKERS:
         return Weight(Level.NOTE, cause, workers, why=f"not copied yet: {_without_workers(workers)}")
     if stored.count is not None:
-        return Weight(Level.NOTE, cause, workers, why=f"small as it is written: {stored.count} of them")
+        return Weight(Level.NOTE, cause, workers, why=f"small as it is written: {stored.count} of them", is_small=True)
     guess = group.guess
     if guess is None or not group.has_sample_each(stored):
         return Weight(Level.NOTE, cause, workers)
@@ -172,7 +174,13 @@ def _weight(dataset: StoringDataset, stored: Stored, group: _Group, cause: str) 
     threshold = group.file.settings.memory_threshold
     if guess.total < threshold * (_PLAIN if guess.is_plain else 1):
         is_small = guess.total < threshold
-        return Weight(Level.NOTE, cause, workers, tuple(f"small: {each}" if is_small else each for each in sizes))
+        return Weight(
+            Level.NOTE,
+            cause,
+            workers,
+            tuple(f"but small: {each}" if is_small else each for each in sizes),
+            is_small=is_small,
+        )
     if id(stored) not in group.large:
         return Weight(Level.NOTE, cause, workers, sizes)
     others = len(group.large) - 1

@@ -15,7 +15,7 @@ from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import Node, Scope, function_scope
 from dataloader_lint.semantics.values.values import CallResult, Class, Function, Method
 
-SERIALIZE = "serialize them once into one buffer with offsets"
+SERIALIZE = "keep records in one buffer (code: --explain DL101)"
 _CHANGING = frozenset(
     {"append", "clear", "extend", "insert", "pop", "popleft", "remove", "reverse", "setdefault", "sort"}
 )

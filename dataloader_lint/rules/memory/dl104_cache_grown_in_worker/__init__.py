@@ -124,7 +124,7 @@ def check(growth: Growth, file: File) -> Iterator[Finding]:
     level = Level.MEMORY if loader is not None and loader.has_workers else Level.NOTE
     entry, function = growth.function.path[0], growth.function
     what = f"adds to `{growth.container}` per sample" if growth.container else "caches each sample without a bound"
-    effect = "each worker fills its own" if level is Level.MEMORY else "each worker, if there are any, fills its own"
+    effect = "each worker fills its own" if level is Level.MEMORY else "once there are workers, each fills its own"
     advice = "preload it, share it, or bound it"
     problem = f"`{function.label}` {what}: {effect}"
     from_entry = f"`{function.label}` (from `{entry.label}`) {what}: {effect}"

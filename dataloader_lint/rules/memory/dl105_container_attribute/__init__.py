@@ -94,4 +94,4 @@ def check(dataset: StoringDataset, file: File) -> Iterator[Finding]:
             f"`{dataset.name}.{container.name}` is a Python {container.kind}: "
             "if it grows with the data, it is copied to each worker that reads it"
         )
-        yield Finding(container.node, problem, "use arrays or tensors, or a class constant")
+        yield Finding(container.node, problem, "keep it small, or use arrays or tensors")

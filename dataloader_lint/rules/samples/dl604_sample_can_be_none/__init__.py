@@ -106,7 +106,7 @@ if TYPE_CHECKING:
 
 RULE = Rule("DL604", "sample-can-be-none", Entity.SAMPLE, Level.ERROR, Claim.MAY)
 
-_ADVICE = "filter them in a `collate_fn` or `__init__`"
+_ADVICE = "drop None samples in a `collate_fn` or `__init__`"
 
 
 def find(file: File) -> Iterable[MissingSample]:
@@ -116,5 +116,5 @@ def find(file: File) -> Iterable[MissingSample]:
 
 
 def check(missing: MissingSample, file: File) -> Iterator[Finding]:
-    problem = f"`{missing.name}.__getitem__` {missing.how}: the default `collate_fn` fails on the batch"
+    problem = f"`{missing.name}.__getitem__` {missing.how}: the default `collate_fn` fails"
     yield Finding(missing.statement, problem, _ADVICE, because=missing.steps)

@@ -229,7 +229,7 @@ def fix(transfer: Transfer, editor: Editor) -> Repair | None:
     found = {origin.is_tensor for origin in transfer.origins}
     flag = _flag(transfer)
     if False in found:
-        raise RefusedError("it may be no tensor")
+        raise RefusedError("what is moved may not be a tensor")
     if not (flag or transfer.is_to_ordinal):
         raise RefusedError("the device may not be CUDA")
     is_sure = found == {True} and bool(flag) and not transfer.source_is_passed_on_after
