@@ -70,6 +70,7 @@ class _Watching:
             del sys.modules["sitecustomize"]
         watch = Watch(stall=self._plan["stall"], folder=self._folder)
         watch.digests = self._plan.get("digests", 0)
+        watch.indices = bool(self._plan.get("indices"))
         self._prepare()
         watch.on_batch, watch.on_change = self._on_batch, self._write
         if self._plan.get("try"):
@@ -128,14 +129,14 @@ class _Watching:
         """Write down all that was seen until now, for the process that waits for this one."""
         import pickle
 
-        from dataloader_lint.doctor.seen import Seen, machine
+        from dataloader_lint.doctor.seen import Seen, machine, peak
 
         began = time.monotonic()
         seen = Seen(problem=self._problem, is_enough=self._is_enough, is_last=is_last)
         if self._watch is not None:
-            seen.records, seen.raised = self._watch.records, self._watch.raised
+            seen.records, seen.raised, seen.losses = self._watch.records, self._watch.raised, self._watch.losses
         if is_last:
-            seen.machine = machine(self._threads)
+            seen.machine, seen.peak = machine(self._threads), peak()
             files = [getattr(each, "__file__", None) for each in list(sys.modules.values())]
             seen.modules = sorted({each for each in files if isinstance(each, str) and each.endswith(".py")})
             error = getattr(sys, "last_value", None)

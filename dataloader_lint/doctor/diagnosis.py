@@ -9,7 +9,7 @@ from statistics import median
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor import words
-from dataloader_lint.doctor.findings import lint, matching, own_files
+from dataloader_lint.doctor.findings import lint, matching, of_loader, own_files
 from dataloader_lint.doctor.measured import Cleared, LoaderReport, Symptom, Worker
 from dataloader_lint.doctor.memory import growth_of
 from dataloader_lint.doctor.records import Contents, LoaderRecord, Raised
@@ -20,7 +20,7 @@ from dataloader_lint.output.fingerprints import attribute_named
 
 NOT_ASKED = Machine()
 _CHEAP = 1_000_000  # bytes of an attribute that no worker will miss
-_STORAGE = frozenset({"DL101", "DL102", "DL103", "DL105", "DL106"})
+STORAGE = frozenset({"DL101", "DL102", "DL103", "DL105", "DL106"})
 
 
 def diagnose(
@@ -31,11 +31,13 @@ def diagnose(
     machine: Machine = NOT_ASKED,
     script: str = "",
     files: Iterable[str] = (),
+    more: Sequence[Symptom] = (),
 ) -> Report:
     """The report on loaders that were watched.
 
     `error` is the exception that ended the program, if one did, `raised` what its loaders raised, caught or not, and
-    `machine` what torch found. `script` is the program's file, and `files` are more files in which the cause may lie.
+    `machine` what torch found. `script` is the program's file, `files` are more files in which the cause may lie, and
+    `more` are symptoms that this run alone does not show.
     """
     report = Report(error=error)
     for number, record in enumerate(records, 1):
@@ -45,17 +47,18 @@ def diagnose(
     paths = own_files([script, *files, *several, *held])
     codes = [code for one in report.loaders for each in one.symptoms for code in each.codes]
     methods = {record.settings.start_method for record in records if record.settings.num_workers}
-    report.symptoms = list(program_symptoms(error, raised, machine.threads, methods))
+    report.symptoms = [*more, *program_symptoms(error, raised, machine.threads, methods)]
     codes += [code for each in report.symptoms for code in each.codes]
     findings = lint(paths, codes)
     report.symptoms = _explained(report.symptoms, findings)
-    for one in report.loaders:
-        one.symptoms = _explained(one.symptoms, findings)
+    for one, record in zip(report.loaders, records, strict=True):
+        others = [place for each in records if each is not record for place in each.made]
+        one.symptoms = _explained(one.symptoms, of_loader(findings, record.made, others))
         if len(report.loaders) > 1:
             one.symptoms = [dataclasses.replace(each, loader=one.name) for each in one.symptoms]
     settled = {id(found) for each in report.all_symptoms for found in each.findings}
     for one in report.loaders:
-        filled = {name for each in one.symptoms if each.kind == "cache" for name in each.names}
+        filled = {name for each in one.symptoms if "DL104" in each.codes for name in each.names}
         cleared = [
             each for each in _cleared(one, findings) if (attribute_named(each.finding) or ("", ""))[1] not in filled
         ]
@@ -70,7 +73,7 @@ def _explained(several: Sequence[Symptom], findings: Sequence[Diagnostic]) -> li
     found = []
     for each in several:
         places = [each.place] if each.place is not None else []
-        explaining = tuple(matching(findings, each.codes, each.names, places)[:5])
+        explaining = tuple(matching(findings, each.codes, each.names, places, is_exact=each.is_exact)[:5])
         if explaining or not each.needs_finding:
             found.append(dataclasses.replace(each, findings=explaining))
     return found
@@ -142,7 +145,7 @@ def _cleared(one: LoaderReport, findings: Sequence[Diagnostic]) -> list[Cleared]
     """Findings about storage whose attribute was measured and is small, and about time that is not lost."""
     found = []
     for finding in findings:
-        named = attribute_named(finding) if finding.code in _STORAGE else None
+        named = attribute_named(finding) if finding.code in STORAGE else None
         if named is not None:
             sizes = [each for each in one.attributes if (each.owner, each.name) == named]
             if sizes and max(each.size for each in sizes) < _CHEAP:

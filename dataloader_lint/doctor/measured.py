@@ -17,8 +17,9 @@ class Symptom:
 
     `title` says what in one sentence with its numbers, `advice` what to do or look at. `codes` are the rules that find
     such causes, `findings` what they report in the user's files; `names` are the attributes that they should be about.
-    With `needs_finding` it is no symptom unless a finding explains it. `gain` says what is lost, at most. `rank` orders
-    symptoms: the lower, the worse; among equal ranks the larger `weight` comes first: bytes, or seconds of the loop.
+    With `needs_finding` it is no symptom unless a finding explains it; with `is_exact` only one at its `place` does.
+    `gain` says what is lost, at most. `rank` orders symptoms: the lower, the worse; among equal ranks the larger
+    `weight` comes first: bytes, or seconds of the loop.
     """
 
     kind: str
@@ -31,6 +32,7 @@ class Symptom:
     place: tuple[str, int] | None = None
     names: tuple[str, ...] = ()
     needs_finding: bool = False
+    is_exact: bool = False
     gain: str = ""
     loader: str = ""  # which one, if there are several
 

@@ -12,6 +12,7 @@ from dataloader_lint.doctor.pickling import Pickled
 from dataloader_lint.doctor.sizes import Attribute
 
 MOST_TIMES = 20_000
+MOST_INDICES = 20_000
 
 
 @dataclass(slots=True)
@@ -76,7 +77,8 @@ class Contents:
 class LoaderRecord:
     """One DataLoader: all that was measured of it. Keeps nothing of the user's alive.
 
-    `dataset` is the class of its Dataset, `number` tells records apart.
+    `dataset` is the class of its Dataset, `number` tells records apart. `made` are the lines of the user's code that
+    led to its constructor, the innermost first.
     """
 
     place: tuple[str, int]
@@ -84,6 +86,7 @@ class LoaderRecord:
     folder: str
     dataset: str
     number: int = 0
+    made: tuple[tuple[str, int], ...] = ()
     contents: Contents | None = None
     paused: float = 0.0  # seconds during which the contents were looked at, in the middle of the program
     epochs: list[Epoch] = field(default_factory=list)
@@ -108,6 +111,7 @@ class LoaderRecord:
     collections: int = 0  # of all generations, while the main process was in the loop
     collecting: float = 0.0
     shm_files: int = 0
+    indices: list[int] = field(default_factory=list)  # of the first epoch, where ranks are to be compared
     digests: list[str | None] = field(default_factory=list)  # of the first batches, where they are to be compared
     batch_kind: str = ""  # of what the first of them is made
     shm_size: int | None = None

@@ -38,6 +38,15 @@ def machine(threads_before: str | None = None) -> Machine:
     return Machine(has_cuda, has_any, (int(asked), used) if is_late else None)
 
 
+def peak() -> int:
+    """The most bytes that this process has held at a time; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
 @dataclass(slots=True)
 class Seen:
     """What was seen of a script until now.
@@ -48,6 +57,8 @@ class Seen:
 
     records: list[LoaderRecord] = field(default_factory=list)
     raised: list[Raised] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)  # of the first steps, where runs are to be compared
+    peak: int = 0  # bytes that the process held at most
     problem: str = ""
     error: str = ""
     files: list[str] = field(default_factory=list)

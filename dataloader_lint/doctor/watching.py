@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 import traceback
+import types
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,10 +26,11 @@ from typing import Any
 from dataloader_lint.doctor import reads, shm
 from dataloader_lint.doctor.contents import contents_of
 from dataloader_lint.doctor.garbage import Collections
+from dataloader_lint.doctor.inert import torch_functions_off
 from dataloader_lint.doctor.inside import InWorker, read_lines
 from dataloader_lint.doctor.meter import FIRST_MEMORY, ROUNDS, Meter
 from dataloader_lint.doctor.randomness import kind_of, sample_digest
-from dataloader_lint.doctor.records import MOST_TIMES, Epoch, LoaderRecord, Raised, settings_of
+from dataloader_lint.doctor.records import MOST_INDICES, MOST_TIMES, Epoch, LoaderRecord, Raised, settings_of
 from dataloader_lint.doctor.signals import children_ignored
 from dataloader_lint.engine.parallel import usable_cpus
 
@@ -37,6 +39,8 @@ _MOST_LOADERS = 20
 _PATIENCE = 5.0  # seconds that a killed worker may take to end
 _LOOKS = 3.0  # seconds that looks at Datasets may take, and a share of the time beyond that
 _SHARE_OF_LOOKS = 0.005
+_MOST_CALLERS = 4  # lines of the user's code that lead to the constructor of a loader
+_MOST_MADE = 10_000  # loaders whose lines are kept
 _FIRST = 3  # batches that are looked at whatever that costs
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -60,6 +64,9 @@ class Watch:
         self.on_change: Callable[[], None] | None = None  # after an epoch, and what else is worth writing down
         self.on_loader: Callable[[Any, LoaderRecord], None] | None = None  # before the first iterator is made
         self.digests = 0  # how many batches of each loader are kept as digests
+        self.indices = False  # whether those of the first epoch are kept
+        self.losses: list[float] = []  # of so many steps, where digests are kept
+        self._notes_losses = False
         self._only = only
         self._stall = stall
         self._folder = folder
@@ -68,6 +75,8 @@ class Watch:
         self._known: list[_Known] = []
         self._by_iterator: weakref.WeakKeyDictionary[Any, _Iteration] = weakref.WeakKeyDictionary()
         self._undo = contextlib.ExitStack()
+        # By the id of the loader, since a key of its own would be asked for its hash, which may be the user's code.
+        self._made: dict[int, tuple[tuple[str, int], ...]] = {}
         self._collections = Collections()
         self._now = _Now()
 
@@ -94,6 +103,8 @@ class Watch:
             self._replace(DataLoader, "__init__", self._constructing)
         self._replace(DataLoader, "_get_iterator", self._making)
         self._replace(base, "__next__", self._asking)
+        if self.indices and hasattr(base, "_next_index"):
+            self._replace(base, "_next_index", self._choosing)
         self._replace(base, "__del__", self._deleting)
         self._replace(several, "__del__", self._deleting)
         self._replace(several, "_reset", self._resetting)
@@ -135,10 +146,12 @@ class Watch:
         if self._only is not None and not any(loader is each for each in self._only):
             return None
         place, settings, dataset = _caller(), settings_of(loader), type(loader.dataset).__name__
+        made = self._made.get(id(loader), ())
         for known in self._known:
             record = known.record
             # A loader that is made again for each epoch, or each batch, is one and the same in the report.
-            if self._only is None and (record.place, record.dataset, record.settings) == (place, dataset, settings):
+            key = record.place, record.dataset, record.settings, record.made
+            if self._only is None and key == (place, dataset, settings, made):
                 self._now.is_another = not known.has_dataset(loader)
                 record.has_several_datasets |= self._now.is_another
                 known.note(loader)
@@ -148,7 +161,7 @@ class Watch:
         number = len(self.records)
         folder = os.path.join(self._folder, str(number))
         os.makedirs(folder, exist_ok=True)
-        record = LoaderRecord(place, settings, folder, dataset, number)
+        record = LoaderRecord(place, settings, folder, dataset, number, made)
         self.records.append(record)
         self._known.append(_Known(record, loader))
         return record
@@ -167,6 +180,10 @@ class Watch:
             except Exception as error:
                 self.note(error)
                 raise
+            if self._is_here:
+                if len(self._made) >= _MOST_MADE:
+                    self._made.clear()
+                self._made[id(loader)] = tuple(_callers(_MOST_CALLERS))
 
         return __init__
 
@@ -181,9 +198,28 @@ class Watch:
 
         return _get_iterator
 
+    def _note_losses(self) -> None:
+        """From now on keep what the program calls `backward` of."""
+        import torch
+
+        self._notes_losses = True
+        self._replace(torch.Tensor, "backward", self._stepping)
+
+    def _stepping(self, inner: Any) -> Any:
+        @functools.wraps(inner)
+        def backward(loss: Any, *arguments: Any, **named: Any) -> Any:
+            if self._is_here and len(self.losses) < self.digests:
+                with contextlib.suppress(Exception), torch_functions_off():
+                    self.losses.append(float(loss.detach().double().sum()))
+            return inner(loss, *arguments, **named)
+
+        return backward
+
     def _make(self, inner: Any, loader: Any, record: LoaderRecord) -> Any:
         if self.on_loader is not None:
             self.on_loader(loader, record)
+        if self.digests and not self._notes_losses:
+            self._note_losses()
         has_workers = loader.num_workers > 0
         record.cpus = usable_cpus()
         simple: dict[str, str] = {}
@@ -199,6 +235,7 @@ class Watch:
         start = time.monotonic()
         epoch = Epoch(start, 0.0, starts_workers=has_workers)
         record.epochs.append(epoch)
+        self._now.record = record
         try:
             iterator = inner(loader)
         except BaseException as error:
@@ -208,7 +245,7 @@ class Watch:
                 record.contents = contents_of(loader.dataset, loader, record, kind=type(loader))
             raise
         finally:
-            self._now.worker = before
+            self._now.worker, self._now.record = before, None
         epoch.creating = time.monotonic() - start
         if has_workers and self._stall and getattr(iterator, "_timeout", None) == 0:
             iterator._timeout = self._stall
@@ -280,6 +317,19 @@ class Watch:
 
         return __del__
 
+    def _choosing(self, inner: Any) -> Any:
+        @functools.wraps(inner)
+        def _next_index(iterator: Any) -> Any:
+            index = inner(iterator)
+            iteration = self._iteration_of(iterator)
+            record = iteration.record if iteration is not None else self._now.record
+            if record is not None and len(record.epochs) == 1 and len(record.indices) < MOST_INDICES:
+                several = index if isinstance(index, list) else [index]
+                record.indices += [each for each in several if type(each) is int]
+            return index
+
+        return _next_index
+
     def _iteration_of(self, iterator: Any) -> _Iteration | None:
         if not self._is_here:
             return None
@@ -296,10 +346,13 @@ class Watch:
 class _Now(threading.local):
     """Of the iterator that this thread makes: the folder of its workers, their round, and if they read their memory.
 
+    `record` is that of its loader.
+
     `is_another` says that its Dataset is another one than that of the loader which shares its record.
     """
 
     worker: tuple[str, int, bool] | None = None
+    record: LoaderRecord | None = None
     is_another = False
 
 
@@ -482,21 +535,41 @@ def end_workers(loader: Any, iterator: Any) -> None:
 
 def _caller() -> tuple[str, int]:
     """File and line of the user's code that iterates the loader: the nearest frame outside torch and this package."""
-    import torch
-
-    own = (_PACKAGE + os.sep, os.path.dirname(os.path.abspath(torch.__file__)) + os.sep)
+    own = _own_folders()
     frame = sys._getframe(1)
     nearest = ("", 0)
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(own):
             nearest = nearest if nearest[0] else (name, frame.f_lineno)
-            if "site-packages" not in name and not name.startswith("<frozen"):
+            if _is_of_user(name):
                 return os.path.abspath(name), frame.f_lineno
         if frame.f_back is None:
             break
         frame = frame.f_back
     return nearest
+
+
+def _callers(most: int) -> Iterator[tuple[str, int]]:
+    """The nearest lines of the user's code that are being run, the innermost first."""
+    own = _own_folders()
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and most:
+        name = frame.f_code.co_filename
+        if not name.startswith(own) and _is_of_user(name):
+            most -= 1
+            yield os.path.abspath(name), frame.f_lineno
+        frame = frame.f_back
+
+
+def _own_folders() -> tuple[str, str]:
+    import torch
+
+    return _PACKAGE + os.sep, os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+
+
+def _is_of_user(name: str) -> bool:
+    return "site-packages" not in name and not name.startswith("<frozen")
 
 
 @contextlib.contextmanager

@@ -238,6 +238,68 @@ UNGUARDED = """
 """
 
 
+SEVERAL = """
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+
+    class Rows(Dataset):
+        def __init__(self, change):
+            self.change = change
+            self.cache = {}
+
+        def __len__(self):
+            return 64
+
+        def __getitem__(self, index):
+            if index not in self.cache:
+                self.cache[index] = self.change(torch.tensor([float(index)]))
+            return self.cache[index]
+
+
+    def first():
+        return DataLoader(Rows(torch.abs), batch_size=8, num_workers=1)
+
+
+    def second():
+        change = [torch.abs, lambda row: row * 2]
+        return DataLoader(Rows(change[1]), batch_size=8, num_workers=1)
+
+
+    def third():
+        return DataLoader(Rows(lambda row: row + 1), batch_size=8)
+
+
+    def main():
+        one, two, three = first(), second(), third()
+        for epoch in range(3):
+            for loader in (one, two, three):
+                for batch in loader:
+                    pass
+            for batch in two:
+                pass
+
+
+    if __name__ == "__main__":
+        main()
+"""
+
+
+def test_a_line_that_makes_one_loader_explains_nothing_of_another(tmp_path: Path) -> None:
+    found = examined(tmp_path, SEVERAL)
+    by_loader: dict[str, set[tuple[str, int]]] = {}
+    for symptom in found["symptoms"]:
+        pairs = {(one["code"], one["row"]) for one in symptom["findings"]}
+        by_loader.setdefault(symptom["loader"], set()).update(pairs)
+    first, second = line_of(SEVERAL, "Rows(torch.abs)"), line_of(SEVERAL, "Rows(change[1])")
+    lambdas = line_of(SEVERAL, "row * 2"), line_of(SEVERAL, "row + 1")
+    assert {("DL309", first)} == {each for each in by_loader["loader 1 (Rows)"] if each[0] in ("DL309", "DL204")}
+    assert ("DL309", second) in by_loader["loader 2 (Rows)"] and ("DL309", first) not in by_loader["loader 2 (Rows)"]
+    codes = [each for each in by_loader.get("loader 3 (Rows)", ()) if each[0] == "DL204"]
+    assert codes in ([], [("DL204", lambdas[1])])
+    assert ("DL204", lambdas[1]) not in by_loader["loader 2 (Rows)"]
+
+
 def test_a_script_that_workers_import(tmp_path: Path) -> None:
     report = examined(tmp_path, UNGUARDED)
     found = explained(report)

@@ -67,7 +67,18 @@ def pickling(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
             title = f"`{each.path or name}` cannot be pickled {when}: {each.error}"
             advice = "move functions to the top level of a module, and open handles in the worker"
             names = tuple(reversed(re.findall(r"\.([A-Za-z_]\w*)", each.path)))
-            yield Symptom("pickling", title, advice, codes, rank, place=each.place, names=names)
+            # A finding about another lambda is about another loader, or another part of this one.
+            yield Symptom(
+                "pickling",
+                title,
+                advice,
+                codes,
+                rank,
+                place=each.place,
+                names=names,
+                needs_finding=record.settings.num_workers == 0,
+                is_exact=each.place is not None and "<lambda>" in each.error,
+            )
 
 
 def descriptors(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:

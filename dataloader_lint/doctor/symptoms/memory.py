@@ -65,8 +65,14 @@ def growth(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     )
     filled = grown_containers(record)
     if filled:
-        names = ", ".join(f"`dataset.{name}`" for name in filled)
-        yield Symptom("growth", title, f"each worker fills {names}", ("DL104",), MEMORY, grown, names=tuple(filled))
+        names = ", ".join(
+            f"`dataset.{name}` ({words.number(added)} elements for {words.number(count)} samples)"
+            for name, (added, count) in filled.items()
+        )
+        workers = len({each.number for each in report.workers})
+        gain = f"at most {words.size(grown * workers)} in {words.several(workers, 'worker')}"
+        advice = f"each worker fills {names}"
+        yield Symptom("growth", title, advice, ("DL104",), MEMORY, grown * workers, names=tuple(filled), gain=gain)
         return
     largest = [one for one in report.attributes if one.objects > 1_000][:2]
     advice = "; ".join(f"`{one.path}` is {_described(one)}" for one in largest) or "look for a cache or kept batches"
@@ -112,7 +118,12 @@ class _Grown:
 
 
 def caches(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
-    """Containers of the Dataset to which each worker adds an element for most samples that it reads."""
+    """Containers of the Dataset to which each worker adds an element for most samples that it reads.
+
+    Where the workers were seen to grow, that says it all.
+    """
+    if any(each.codes == ("DL104",) for each in growth(record, report)):
+        return
     for name, (added, samples) in grown_containers(record).items():
         title = f"a worker added {words.number(added)} elements to `dataset.{name}` while it read {samples} samples"
         advice = "fill the cache before workers start, or share it; each worker fills its own, and it ends with them"

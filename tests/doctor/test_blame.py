@@ -1,0 +1,48 @@
+"""Which findings explain a symptom, by their lines: those that a loader was made at, and those of its functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dataloader_lint.diagnostics import Diagnostic, Level, Place, Position, Reason
+from dataloader_lint.doctor.findings import matching, of_loader
+
+
+def finding(path: Path, line: int, code: str = "DL309", last: int = 0, places: tuple[int, ...] = ()) -> Diagnostic:
+    start = Position(line, 4)
+    lines = (line, last or line)
+    more = tuple(Place(str(path), Position(each, 0), Position(each, 1), (each, each)) for each in places)
+    return Diagnostic(str(path), start, start, code, "problem", "", lines, level=Level.SPEED, places=more)
+
+
+def test_a_finding_where_another_loader_is_made_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    one, other, class_ = finding(path, 10, last=14), finding(path, 20), finding(path, 3, "DL104")
+    several = [one, other, class_]
+    made, others = [(str(path), 12), (str(path), 40)], [(str(path), 20), (str(path), 40)]
+    assert of_loader(several, made, others) == [one, class_]
+    assert of_loader(several, others, made) == [other, class_]
+    assert of_loader(several, made, []) == several
+    # One line may make both.
+    assert of_loader([finding(path, 40)], made, others) == [finding(path, 40)]
+
+
+def test_another_place_of_the_same_cause_is_the_one_that_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    one = finding(path, 5, "DL204", places=(8, 11))
+    found = matching([one], ("DL204",), places=[(str(path), 11)], is_exact=True)
+    assert [each.start.line for each in found] == [11]
+    assert matching([one], ("DL204",), places=[(str(path), 30)], is_exact=True) == []
+    assert matching([one], ("DL204",), places=[(str(path), 30)]) == [one]
+
+
+def test_a_finding_whose_steps_lead_there_is_about_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    steps = (Reason(str(path), Position(30, 0), "made here"),)
+    one, other = finding(path, 5, "DL202"), finding(path, 9, "DL202")
+    there = Diagnostic(
+        *(getattr(one, name) for name in ("filename", "start", "end", "code", "problem", "advice")),
+        (5, 5),
+        because=steps,
+    )
+    assert matching([other, there], ("DL202",), places=[(str(path), 30)], is_exact=True) == [there]
