@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from dataloader_lint.doctor.across_ranks import Group
 from dataloader_lint.doctor.compare import (
     Broken,
     Limits,
@@ -119,8 +120,11 @@ def main(given: Sequence[str]) -> int:
     options = parser().parse_args(own)
     if not os.path.isfile(options.script):
         return _complain(f"no such script: {options.script}")
-    rank = _rank()
-    if rank is not None and options.prove:
+    refused = _not_together(options)
+    if refused:
+        return _complain(refused)
+    group = Group.of(os.environ)
+    if group is not None and options.prove:
         return _complain("--prove starts the program itself: call it without torchrun")
     script = Script(
         options.script,
@@ -134,11 +138,11 @@ def main(given: Sequence[str]) -> int:
         if options.prove:
             return FOUND if prove_script(script, options) else CLEAN
         before = load(read_if_there(options.compare)) if options.compare else None
-        report, ran = examine_script(script)
+        report, ran = examine_script(script, group)
         if options.trials and ran.seen.records:
             try_slowest(script, report, ran.seen.records)
         over = broken(limits, report, before)
-        _show(report, options, over, before, rank)
+        _show(report, options, over, before, group)
     except NoReportError as error:
         return _complain(f"{options.compare} is {error}")
     except (UnsupportedTorchError, RefusedError, TooLargeError) as error:
@@ -150,13 +154,23 @@ def main(given: Sequence[str]) -> int:
     if limits != Limits():
         return FOUND if over else CLEAN
     # torchrun ends all ranks as soon as one of them fails, and their reports with them.
-    return FOUND if report.all_symptoms and rank is None else CLEAN
+    return FOUND if report.all_symptoms and group is None else CLEAN
 
 
-def _rank() -> tuple[int, int] | None:
-    """The rank that torchrun started this process as, and how many there are; None if it is the only one."""
-    rank, ranks = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
-    return (int(rank), int(ranks)) if rank.isdecimal() and ranks.isdecimal() and int(ranks) > 1 else None
+def _not_together(options: argparse.Namespace) -> str:
+    """Which options do nothing with the others, in words; "" if all of them do something."""
+    gates = ("compare", "max_memory_growth", "max_wait")
+    proofs = ("write", "baseline", "measured")
+    given = {name: getattr(options, name) for name in (*gates, *proofs)}
+    names = ["--try"] if options.trials else []
+    names += [f"--{name.replace('_', '-')}" for name in gates if given[name] is not None]
+    if options.prove and names:
+        return f"{names[0]} does nothing with --prove"
+    if options.prove and options.output_format not in ("text", "json"):
+        return f"--prove writes text or json, and not {options.output_format}"
+    if not options.prove:
+        return next((f"--{name} needs --prove" for name in proofs if given[name] is not None), "")
+    return ""
 
 
 def _show(
@@ -164,11 +178,11 @@ def _show(
     options: argparse.Namespace,
     over: Sequence[Broken],
     before: Sequence[Numbers] | None,
-    rank: tuple[int, int] | None,
+    group: Group | None,
 ) -> None:
     encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
     if options.output_format == "text":
-        lines = [f"Rank {rank[0]} of {rank[1]} (counted from 0)", ""] if rank is not None else []
+        lines = [f"Rank {group.rank} of {group.ranks} (counted from 0)", ""] if group is not None else []
         lines += [each.text for each in over]
         if before is not None:
             lines += ["Before and now:", *table(before, numbers_of(report)), ""]
@@ -181,7 +195,7 @@ def _show(
         text = {"json": report.to_json, "html": report.to_html, "sarif": report.to_sarif}[options.output_format]()
     if options.output_file:
         stem, suffix = os.path.splitext(options.output_file)
-        path = f"{stem}.rank{rank[0]}{suffix}" if rank is not None else options.output_file
+        path = f"{stem}.rank{group.rank}{suffix}" if group is not None else options.output_file
         with open(path, "w", encoding="utf-8") as file:
             file.write(text + "\n")
     else:

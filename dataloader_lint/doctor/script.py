@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dataloader_lint.doctor.across_ranks import Group, symptoms_across
 from dataloader_lint.doctor.child import PLAN, SEEN, TRIALS
 from dataloader_lint.doctor.diagnosis import diagnose
 from dataloader_lint.doctor.inside import read_lines
@@ -68,16 +69,25 @@ class Ran:
     trials: list[Trial] = field(default_factory=list)
 
 
-def examine_script(script: Script) -> tuple[Report, Ran]:
-    """Run a script and watch it. Raises UnsupportedTorchError. What the script raises becomes a part of the report."""
-    ran = run(script)
+def examine_script(script: Script, group: Group | None = None) -> tuple[Report, Ran]:
+    """Run a script and watch it. Raises UnsupportedTorchError. What the script raises becomes a part of the report.
+
+    `group` are the ranks that this one belongs to.
+    """
+    ran = run(script, {"indices": True} if group is not None else None)
     seen = ran.seen
     error = seen.error
     if not error and ran.exit_code < 0 and not ran.stopped:
         name = signal.strsignal(-ran.exit_code) or f"signal {-ran.exit_code}"
         error = f"signal {-ran.exit_code}: {name}"
     report = diagnose(
-        seen.records, error=error, raised=seen.raised, machine=seen.machine, script=script.path, files=seen.files
+        seen.records,
+        error=error,
+        raised=seen.raised,
+        machine=seen.machine,
+        script=script.path,
+        files=seen.files,
+        more=symptoms_across(group, seen.records) if group is not None and not ran.is_interrupted else (),
     )
     report.stopped = ran.stopped
     return report, ran
