@@ -31,7 +31,7 @@ START, END = "<!-- evidence: made by benchmarks/doctor_evidence.py -->", "<!-- e
 _ROW = re.compile(r"^\| (DL\d{3}) \|.*$", re.MULTILINE)
 
 # What the programs are called with, as the tests of the proofs do; others take nothing.
-_ARGUMENTS = {
+ARGUMENTS = {
     "DL212": (),
     "DL306": ("400", "0.005"),
     "DL308": ("8",),
@@ -51,9 +51,9 @@ _ARGUMENTS = {
     "DL614": ("32",),
 }
 # Whose workers hold a copy of what they are sent only where they are not forked.
-_START_METHODS = {"DL106": "forkserver", "DL206": "spawn", "DL210": "spawn", "DL211": "spawn"}
+START_METHODS = {"DL106": "forkserver", "DL206": "spawn", "DL210": "spawn", "DL211": "spawn"}
 # What else the environment must hold, or must not.
-_ENVIRONMENT: dict[str, dict[str, str]] = {"DL502": {"OMP_NUM_THREADS": ""}, "DL503": {"OMP_NUM_THREADS": "2"}}
+ENVIRONMENT: dict[str, dict[str, str]] = {"DL502": {"OMP_NUM_THREADS": ""}, "DL503": {"OMP_NUM_THREADS": "2"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +117,13 @@ def examined(code: str, program: str, folder: Path) -> Seen:
     shutil.copy(HERE / "platform_default.py", hooks / "sitecustomize.py")
     report = folder / "report.json"
     command = [sys.executable, "-m", "dataloader_lint", "doctor", str(path), "--seconds", "40", "--stall", "10"]
-    command += ["--output-format", "json", "--output-file", str(report), "--", *_ARGUMENTS.get(code, ())]
+    command += ["--output-format", "json", "--output-file", str(report), "--", *ARGUMENTS.get(code, ())]
     environment = {
         **os.environ,
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": os.pathsep.join([str(hooks), str(ROOT)]),  # this very version is what runs
-        "PROOF_START_METHOD": _START_METHODS.get(code, "fork"),
-        **_ENVIRONMENT.get(code, {}),
+        "PROOF_START_METHOD": START_METHODS.get(code, "fork"),
+        **ENVIRONMENT.get(code, {}),
     }
     try:
         processes.run(command, cwd=folder, env=environment, seconds=120)

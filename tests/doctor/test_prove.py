@@ -77,7 +77,7 @@ def test_a_verdict_by_spawned_workers_and_by_the_kind_of_batches() -> None:
     one = finding("DL201", Level.WARNING)
     assert judge(one, Trials((run(),), (run(),), (fails, run()))).kind is Kind.CONFIRMED
     assert judge(one, Trials((run(),), (run(),), (run(), run()))).text == "it runs with spawned workers as well"
-    assert judge(one, Trials((run(),), (run(),), (fails, fails))).kind is Kind.NO_EFFECT
+    assert judge(one, Trials((run(),), (run(),), (fails, fails))).kind is Kind.NOT_TRIED
     other = Loader("Rows", 10, 1.0, None, 0, 4, 0.1, 0.5, tuple("xyz"), "float64")
     text = judge(finding("DL101"), Trials((run(),), (Measure(loaders={"Rows": other}),))).text
     assert text.endswith("(float64 in place of float32)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,8 @@ from dataloader_lint.doctor.script import Script
 from dataloader_lint.engine import baseline
 from dataloader_lint.source.pyproject import RECORD
 
-_SILENT = (Kind.NO_EFFECT, Kind.NOT_TRIED)
+_WIDTH = 100
+_MOST_ROWS = 20  # of the table: one screen
 
 
 class RefusedError(Exception):
@@ -46,8 +48,12 @@ def prove_script(script: Script, options: argparse.Namespace) -> bool:
     proof = prove(script, options.limit, _tell)
     confirmed = [each for each in proof.verdicts if each.kind is Kind.CONFIRMED]
     texts, overlapping = all_patched([each.finding for each in confirmed])
-    for line in _lines(proof, overlapping):
-        print(line)
+    text = _as_json(proof) if options.output_format == "json" else "\n".join(_lines(proof, overlapping))
+    if options.output_file:
+        with open(options.output_file, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+    else:
+        print(text)
     if options.write:
         _write(options.write, as_diff(texts, root))
     if options.baseline:
@@ -82,7 +88,7 @@ def _baseline(path: str, findings: Sequence[Diagnostic]) -> str:
 def _write(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    print(f"Written: {words.path(path)}")
+    _tell(f"written: {words.path(path)}")
 
 
 def _tell(what: str) -> None:
@@ -90,30 +96,77 @@ def _tell(what: str) -> None:
 
 
 def _lines(proof: Proof, overlapping: Sequence[Diagnostic]) -> Iterator[str]:
+    """A line for each finding, then what is known of each."""
     counts = {kind: sum(each.kind is kind for each in proof.verdicts) for kind in Kind}
     shown = ", ".join(f"{count} {kind.value}" for kind, count in counts.items() if count)
     took = f"{words.several(proof.runs, 'run')}, {words.seconds(proof.seconds)}"
     yield f"{words.several(len(proof.verdicts), 'finding')} in the files that ran: {shown or 'none'} ({took})"
     if proof.stopped:
         yield proof.stopped
+    if proof.verdicts:
+        yield ""
+        yield from _table(proof.verdicts)
     for each in proof.verdicts:
         yield ""
         yield from _verdict(each, each.finding in overlapping)
 
 
+def _table(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """A line for each of the first verdicts, as wide as a screen."""
+    rows = [(each.kind.value, _place(each), each.text) for each in verdicts[:_MOST_ROWS]]
+    kinds, places = (max(len(row[column]) for row in rows) for column in (0, 1))
+    for kind, place, text in rows:
+        yield _shortened(f"{kind:<{kinds}}  {place:<{places}}  ", _WIDTH, text)
+    if len(verdicts) > _MOST_ROWS:
+        yield f"... and {len(verdicts) - _MOST_ROWS} more"
+
+
+def _shortened(head: str, width: int, text: str) -> str:
+    """A head and as much of a text as there is room for."""
+    room = max(20, width - len(head))
+    return head + (text if len(text) <= room else f"{text[: room - 3].rstrip()}...")
+
+
+def _place(one: Verdict) -> str:
+    return f"{words.place((one.finding.filename, one.finding.start.line))} {one.finding.code}"
+
+
 def _verdict(one: Verdict, overlaps: bool) -> Iterator[str]:
     finding = one.finding
-    yield f"{words.place((finding.filename, finding.start.line))} {finding.code} {one.kind.value}"
+    yield f"{_place(one)} {one.kind.value}"
     parts = [finding.message, one.text]
+    if one.numbers:
+        parts.append(f"before -> after: {one.numbers}")
     if finding.fix is not None:
         parts.append(f"fix ({finding.fix.safety.value}): {finding.fix.title}")
     if overlaps:
         parts.append("its fix overlaps another one, and is not in the diff")
-    if one.kind in _SILENT:
-        line = silenced_line(finding)
-        parts += [f"to silence it, line {line}"] if line else []
+    line = silenced_line(finding) if one.kind is Kind.NO_EFFECT else ""
+    parts += [f"to silence it, line {line}"] if line else []
     for part in parts:
         yield from (f"    {line}" for line in wrap(part, 96, break_on_hyphens=False, break_long_words=False))
+
+
+def _as_json(proof: Proof) -> str:
+    findings = [
+        {
+            "filename": each.finding.filename,
+            "row": each.finding.start.line,
+            "code": each.finding.code,
+            "message": each.finding.message,
+            "verdict": each.kind.value,
+            "text": each.text,
+            "pairs": each.pairs,
+            "bytes": each.bytes,
+            "workers": each.workers,
+            "seconds_per_batch": [*each.seconds] if each.seconds is not None else None,
+            "numbers": each.numbers,
+            "fix": each.finding.fix.title if each.finding.fix is not None else None,
+        }
+        for each in proof.verdicts
+    ]
+    whole = {"stopped": proof.stopped, "runs": proof.runs, "seconds": round(proof.seconds, 1), "findings": findings}
+    return json.dumps(whole, indent=2, ensure_ascii=False)
 
 
 def _lines_of(one: Diagnostic) -> list[str]:

@@ -8,12 +8,17 @@ from dataclasses import dataclass, field
 from dataloader_lint.doctor.records import LoaderRecord
 from dataloader_lint.doctor.script import Ran
 
+_STEPS = 50  # whose losses are compared
+_SAME = 1e-3  # of a loss, up to which two are the same
+
 
 @dataclass(frozen=True, slots=True)
 class Loader:
     """One loader of a run. Times are in seconds, `memory` the bytes that its workers held of their own at the end.
 
-    `later` is the time of a batch from the second epoch on, None if there was none.
+    `later` is the time of a batch from the second epoch on, None if there was none. `start` is the time until the first
+    batch, of all epochs, and `wait` that of waiting for the others. `unpicklable` are the parts that no spawned worker
+    can be given, by their paths.
     """
 
     name: str
@@ -26,15 +31,21 @@ class Loader:
     wait: float
     digests: tuple[str | None, ...]
     kind: str = ""
+    unpicklable: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One run: how it ended, and its loaders, by their Datasets and in the order in which they were iterated."""
+    """One run: how it ended, and its loaders, by their Datasets and in the order in which they were iterated.
+
+    `losses` are what it called `backward` of, in its first steps, `peak` the most bytes that the main process held.
+    """
 
     error: str = ""
     exit_code: int = 0
     loaders: dict[str, Loader] = field(default_factory=dict)
+    losses: tuple[float, ...] = ()
+    peak: int = 0
 
 
 def measure_of(ran: Ran) -> Measure:
@@ -49,7 +60,7 @@ def measure_of(ran: Ran) -> Measure:
     error = ran.seen.error or (caught[0] if caught else "")
     if ran.exit_code < 0 and not error:
         error = f"signal {-ran.exit_code}"
-    return Measure(" ".join(error.split()), ran.exit_code, loaders)
+    return Measure(" ".join(error.split()), ran.exit_code, loaders, tuple(ran.seen.losses), ran.seen.peak)
 
 
 def _loader(record: LoaderRecord, name: str) -> Loader:
@@ -60,6 +71,7 @@ def _loader(record: LoaderRecord, name: str) -> Loader:
     spent += sum(record.waits[max(0, first - 1) :]) + sum(record.steps[max(0, first - 1) :])
     batches = sum(each.batches for each in later)
     memory, workers = _memory(record)
+    pickles = record.contents.pickles if record.contents is not None else {}
     return Loader(
         name,
         record.batches,
@@ -71,6 +83,7 @@ def _loader(record: LoaderRecord, name: str) -> Loader:
         record.waited,
         tuple(record.digests),
         record.batch_kind,
+        frozenset(each.path or part for part, result in pickles.items() for each in result.failures),
     )
 
 
@@ -112,3 +125,26 @@ def different(before: Loader, after: Loader | None) -> tuple[int, int]:
     count = min(len(before.digests), len(after.digests))
     pairs = zip(before.digests, after.digests, strict=False)
     return sum(one != other for one, other in pairs), count
+
+
+def different_loss(plain: Sequence[Measure], fixed: Sequence[Measure]) -> str:
+    """The first step whose loss is another one with a fix, in words; "" if there is none, or the program's own vary.
+
+    Sums in another order, as with another number of threads, differ in their last digits; so do later steps by more.
+    """
+    known = plain[0].losses[:_STEPS]
+    if any(not _are_close(known, each.losses) for each in plain[1:]):
+        return ""
+    for each in fixed:
+        for step, (before, after) in enumerate(zip(known, each.losses, strict=False), 1):
+            if not _is_close(before, after):
+                return f"the loss of step {step} is {after:.6g} in place of {before:.6g}"
+    return ""
+
+
+def _are_close(several: Sequence[float], others: Sequence[float]) -> bool:
+    return all(_is_close(one, other) for one, other in zip(several, others, strict=False))
+
+
+def _is_close(one: float, other: float) -> bool:
+    return one == other or abs(one - other) <= _SAME * max(abs(one), abs(other)) or (one != one and other != other)

@@ -12,19 +12,24 @@ from pathlib import Path
 from typing import Any
 
 from dataloader_lint.diagnostics import Diagnostic, Level
-from dataloader_lint.doctor.diagnosis import diagnose
+from dataloader_lint.doctor import words
+from dataloader_lint.doctor.diagnosis import STORAGE, diagnose
 from dataloader_lint.doctor.findings import own_files
 from dataloader_lint.doctor.prove.measures import Measure, measure_of
 from dataloader_lint.doctor.prove.patches import findings_in, patched
 from dataloader_lint.doctor.prove.scratch import Scratch, scratch_of
 from dataloader_lint.doctor.prove.verdicts import Kind, Trials, Verdict, judge
 from dataloader_lint.doctor.script import Ran, Script, run
+from dataloader_lint.doctor.sizes import Attribute
+from dataloader_lint.output.fingerprints import attribute_named
 
 _PAIRS = 3
 _OFTEN = 3  # runs with a fix, after which the program runs as it is once more
 _DIGESTS = 2_000
 _SECONDS = 20.0  # of the first run, which says how many batches the others take
 _VAGUE = frozenset({"waiting", "threads", "workers"})  # symptoms that many causes may have
+_BYTES = frozenset({"growth", "copies"})  # symptoms whose weight is what workers hold
+_NO_FIX = "it has no fix of the tool's"
 _Key = tuple[str, int, str]
 _LONGER = 4.0  # times that another run may take
 
@@ -53,17 +58,20 @@ class _Candidate:
     before: list[Measure] = field(default_factory=list)
     after: list[Measure] = field(default_factory=list)
     spawned: tuple[Measure, Measure] | None = None
+    symptom: str = ""
 
     @property
     def is_settled(self) -> bool:
         """True if more pairs say nothing new: it has been tried with spawned workers, or one of the two fails."""
         return self.spawned is not None or any(each.error for each in (*self.before, *self.after))
 
-    def verdict(self) -> Verdict:
-        """What came of it until now."""
+    def verdict(self, plain: Sequence[Measure]) -> Verdict:
+        """What came of it until now; `plain` are all runs of the program as it is."""
         if not self.after:
-            return Verdict(self.finding, Kind.NOT_TRIED, "there was no time for it")
-        return judge(self.finding, Trials(tuple(self.before), tuple(self.after), self.spawned))
+            text = f"there was no time for its fix; {self.symptom}" if self.symptom else "there was no time for it"
+            return Verdict(self.finding, Kind.NOT_TRIED, text)
+        before, after = tuple(self.before), tuple(self.after)
+        return judge(self.finding, Trials(before, after, self.spawned, tuple(plain), self.symptom))
 
 
 def prove(script: Script, limit: float, tell: Callable[[str], None]) -> Proof:
@@ -79,17 +87,19 @@ def prove(script: Script, limit: float, tell: Callable[[str], None]) -> Proof:
         first, files, seen = runs.first()
         findings = findings_in(files)
         for one in findings:
+            known = seen.get(_key(one))
             if one.fix is None:
-                others.append(seen.get(_key(one), Verdict(one, Kind.NOT_TRIED, "it has no fix of the tool's")))
+                others.append(known or Verdict(one, Kind.NOT_TRIED, _NO_FIX + runs.held_by(one)))
             else:
                 text = patched(Path(one.filename).read_bytes(), one.fix.edits)
-                candidates.append(_Candidate(one, text))
+                symptom = known.text if known is not None and known.kind is Kind.CONFIRMED else ""
+                candidates.append(_Candidate(one, text, symptom=symptom))
         runs.of(candidates, first)
     except _OverError as over:
         proof.stopped = str(over)
     except KeyboardInterrupt:
         proof.stopped = "It was stopped by Ctrl-C."
-    proof.verdicts = [*(each.verdict() for each in candidates), *others]
+    proof.verdicts = [*(each.verdict(runs.plain) for each in candidates), *others]
     order = list(Kind)
     proof.verdicts.sort(key=lambda one: (order.index(one.kind), -(one.bytes or 0), one.finding.sort_key))
     proof.runs, proof.batches, proof.seconds = runs.count, runs.batches, runs.spent
@@ -107,6 +117,8 @@ class _Runs:
         self._tell = tell
         self.batches = script.batches
         self.count = 0
+        self.plain: list[Measure] = []  # of the program as it is
+        self._attributes: list[Attribute] = []
 
     @property
     def spent(self) -> float:
@@ -124,19 +136,35 @@ class _Runs:
             ran = self._run(there)
             files = [scratch.original(each) for each in (*ran.seen.modules, scratch.script.path)]
             verdicts = _of_symptoms(ran, scratch)
+        self._attributes = [
+            attribute for each in ran.seen.records if each.contents for attribute in each.contents.attributes
+        ]
         if ran.seen.is_enough and not self.batches:
             self.batches = max((each.batches for each in ran.seen.records), default=0)
         return measure_of(ran), own_files(each for each in files if each), verdicts
 
+    def held_by(self, one: Diagnostic) -> str:
+        """What the attribute that a finding is about was measured to hold, in words; "" if it was not."""
+        named = attribute_named(one) if one.code in STORAGE else None
+        sizes = [each for each in self._attributes if (each.owner, each.name) == named]
+        largest = max(sizes, key=lambda each: each.size, default=None)
+        if largest is None:
+            return ""
+        return f"; it holds {words.size(largest.size)} in {words.several(largest.objects, 'object')}"
+
     def of(self, candidates: Sequence[_Candidate], first: Measure) -> None:
         """Rounds over all candidates; the program as it is runs before the first and after every few of them."""
-        before, age = first, 0
+        self.plain.append(first)
+        if not candidates:
+            return
+        # Two runs say what differs from one to the next anyway.
+        before, age = self._as_it_is("the program as it is, again"), 0
         for number in range(_PAIRS):
             for each in candidates:
                 if each.is_settled or len(each.after) < number:
                     continue
                 if age >= _OFTEN or (number and not age):
-                    before, age = self._measured({}, f"round {number + 1}: the program as it is"), 0
+                    before, age = self._as_it_is(f"round {number + 1}: the program as it is"), 0
                 age += 1
                 name = f"{os.path.basename(each.finding.filename)}:{each.finding.start.line} {each.finding.code}"
                 texts = {each.finding.filename: each.text}
@@ -148,6 +176,10 @@ class _Runs:
                     plain = self._measured({}, "the program with spawned workers", plan)
                     each.spawned = plain, self._measured(texts, f"{name} fixed, with spawned workers", plan)
             age = 0
+
+    def _as_it_is(self, what: str) -> Measure:
+        self.plain.append(self._measured({}, what))
+        return self.plain[-1]
 
     def _measured(self, texts: Mapping[str, bytes], what: str, plan: Mapping[str, Any] | None = None) -> Measure:
         if self.spent + self._longest > self._limit:
@@ -173,7 +205,7 @@ def _key(one: Diagnostic) -> _Key:
 
 
 def _of_symptoms(ran: Ran, scratch: Scratch) -> dict[_Key, Verdict]:
-    """What the symptoms of a run say of findings, by their places in the user's files; those too vague are left out."""
+    """What the symptoms of a run say of findings, by their places in the user's files; vague ones are hints."""
     seen = ran.seen
     report = diagnose(
         seen.records,
@@ -183,14 +215,25 @@ def _of_symptoms(ran: Ran, scratch: Scratch) -> dict[_Key, Verdict]:
         script=scratch.script.path,
         files=seen.files,
     )
+    rows = [(each, 0) for each in report.symptoms]
+    rows += [(each, loader.settings.num_workers) for loader in report.loaders for each in loader.symptoms]
+    several: list[Verdict] = []
+    hints: list[Verdict] = []
+    for each, workers in sorted(rows, key=lambda row: (row[0].rank, -row[0].weight)):
+        if each.kind in _VAGUE:
+            hints += [Verdict(one, Kind.NOT_TRIED, f"{_NO_FIX}; {each.title}") for one in each.findings]
+            continue
+        # The bytes of a symptom are those of its finding, if it has one only.
+        held = round(each.weight) if each.kind in _BYTES and len(each.findings) == 1 and workers else None
+        several += [Verdict(one, Kind.CONFIRMED, each.title, 0, held, workers) for one in each.findings[:1]]
+    cleared = [each for loader in report.loaders for each in loader.cleared]
+    several += [Verdict(each.finding, Kind.NO_EFFECT, each.reason) for each in cleared]
     found: dict[_Key, Verdict] = {}
-    several = [(one, Kind.CONFIRMED, each.title) for each in report.all_symptoms for one in each.findings[:1]]
-    vague = {one for each in report.all_symptoms if each.kind in _VAGUE for one in each.findings}
-    several += [(each.finding, Kind.NO_EFFECT, each.reason) for loader in report.loaders for each in loader.cleared]
-    for one, kind, text in several:
+    for verdict in (*several, *hints):
+        one = verdict.finding
         name = scratch.original(one.filename)
-        if name is None or one in vague:
+        if name is None:
             continue
         there = dataclasses.replace(one, filename=name)
-        found.setdefault(_key(there), Verdict(there, kind, text))
+        found.setdefault(_key(there), dataclasses.replace(verdict, finding=there))
     return found

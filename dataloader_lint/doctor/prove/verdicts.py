@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from statistics import median
 
 from dataloader_lint.diagnostics import Diagnostic, Level
 from dataloader_lint.doctor import words
-from dataloader_lint.doctor.prove.measures import Loader, Measure, different, same_batches
+from dataloader_lint.doctor.prove.measures import Loader, Measure, different, different_loss, same_batches
 
 _LEAST_BYTES = 2_000_000  # of all workers, that a fix must save in each pair
 _LEAST_SHARE = 0.05
@@ -31,7 +31,7 @@ class Verdict:
     """What came of a finding.
 
     `bytes` are saved by all `workers` together, `seconds` are the time of a batch before and after; None where it was
-    not measured, or makes no difference.
+    not measured, or makes no difference. `numbers` are those of the runs before and after, in words.
     """
 
     finding: Diagnostic
@@ -41,40 +41,56 @@ class Verdict:
     bytes: int | None = None
     workers: int = 0
     seconds: tuple[float, float] | None = None
+    numbers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The runs of a program before and after one fix, as pairs; and, if there was one, a pair with spawned workers."""
+    """The runs of a program before and after one fix, as pairs; and, if there was one, a pair with spawned workers.
+
+    `plain` are all runs of the program as it is, and `symptom` what one of them says of the finding.
+    """
 
     before: tuple[Measure, ...]
     after: tuple[Measure, ...]
     spawned: tuple[Measure, Measure] | None = None
+    plain: tuple[Measure, ...] = ()
+    symptom: str = ""
+
+    @property
+    def known(self) -> tuple[Measure, ...]:
+        """The runs of the program as it is, by which is told what differs from one run to the next anyway."""
+        return self.plain or self.before
 
 
 def judge(finding: Diagnostic, trials: Trials) -> Verdict:
     """The verdict on a finding, from at least one pair."""
     pairs = len(trials.after)
     fails, failed = (
-        next((each.error for each in several if each.error), "") for several in (trials.after, trials.before)
+        next((each.error for each in several if each.error), "") for several in (trials.after, trials.known)
     )
     if fails and not failed:
         return Verdict(finding, Kind.BREAKS, f"with the fix the program raises {_short(fails)}", pairs)
     if failed and not fails and all(each.error for each in trials.before):
         return Verdict(finding, Kind.CONFIRMED, f"the program raises {_short(failed)}; with the fix it runs", pairs)
     if fails:
+        if _can_be_pickled(trials.before[0], trials.after[0]) and trials.symptom:
+            return Verdict(finding, Kind.CONFIRMED, f"{trials.symptom}; with the fix it can", pairs)
         return Verdict(finding, Kind.NOT_TRIED, f"the program raises {_short(fails)}, with the fix and without", pairs)
-    codes = {each.exit_code for each in trials.before}
+    codes = {each.exit_code for each in trials.known}
     other = [each.exit_code for each in trials.after if each.exit_code not in codes]
     if other and not failed:
         return Verdict(finding, Kind.BREAKS, f"with the fix the program ends with exit code {other[0]}", pairs)
-    return _by_samples(finding, trials) or _by_spawning(finding, trials) or _by_numbers(finding, trials)
+    found = _by_samples(finding, trials) or _by_spawning(finding, trials) or _by_numbers(finding, trials)
+    return replace(found, numbers=in_words(list(zip(trials.before, trials.after, strict=False))))
 
 
 def _by_samples(finding: Diagnostic, trials: Trials) -> Verdict | None:
-    """The verdict if the batches are other ones after the fix: that breaks the program, or is the point."""
+    """The verdict if batches or losses are other ones after the fix: that breaks the program, or is the point."""
     pairs = len(trials.after)
-    comparable = same_batches(trials.before)
+    comparable = same_batches(trials.known)
+    is_point = finding.code in _ABOUT_SAMPLES
+    loss = different_loss(trials.known, trials.after)
     for name in comparable:
         one = trials.before[0].loaders[name]
         changed, count = max(different(one, each.loaders.get(name)) for each in trials.after)
@@ -84,12 +100,35 @@ def _by_samples(finding: Diagnostic, trials: Trials) -> Verdict | None:
         kinds = {each.loaders[name].kind for each in trials.after if name in each.loaders} - {one.kind}
         if kinds:
             what += f" ({min(kinds)} in place of {one.kind})"
-        if finding.code in _ABOUT_SAMPLES:
+        what += f", and {loss}" if loss else ""
+        if is_point:
             return Verdict(finding, Kind.CONFIRMED, f"{what}, which is the point", pairs)
+        if len(trials.known) < 2:  # they may be other ones in each run
+            return Verdict(finding, Kind.NOT_TRIED, f"{what}, and there was time for one pair only", pairs)
         return Verdict(finding, Kind.BREAKS, f"with the fix {what}", pairs)
-    if finding.code in _ABOUT_SAMPLES and comparable:
+    if is_point and comparable:
         return Verdict(finding, Kind.NO_EFFECT, "all batches are the same with the fix", pairs)
+    if loss and not is_point and len(trials.known) > 1:
+        same = " from the same batches" if comparable else ""
+        return Verdict(finding, Kind.BREAKS, f"with the fix {loss}{same}", pairs)
     return None
+
+
+def _same(trials: Trials) -> str:
+    """What is the same with the fix and without, in words."""
+    parts = ["batches"] if same_batches(trials.known) else []
+    parts += ["losses"] if trials.known[0].losses and all(each.losses for each in trials.after) else []
+    return f"the same {' and '.join(parts)}" if parts else "batches that cannot be compared"
+
+
+def _can_be_pickled(before: Measure, after: Measure) -> bool:
+    """True if with the fix fewer parts of the loaders cannot be given to spawned workers."""
+    left = [
+        loader.unpicklable - after.loaders[name].unpicklable
+        for name, loader in before.loaders.items()
+        if name in after.loaders
+    ]
+    return any(left)
 
 
 def _by_spawning(finding: Diagnostic, trials: Trials) -> Verdict | None:
@@ -99,10 +138,13 @@ def _by_spawning(finding: Diagnostic, trials: Trials) -> Verdict | None:
     before, after = trials.spawned
     if before.error and not after.error:
         text = f"where workers are spawned the program raises {_short(before.error)}; with the fix it runs"
+        return Verdict(finding, Kind.CONFIRMED, f"{text}, with {_same(trials)}", 1)
+    if before.error and trials.symptom and _can_be_pickled(trials.before[0], trials.after[0]):
+        text = f"{trials.symptom}; with the fix it can, and something else raises {_short(after.error)}"
         return Verdict(finding, Kind.CONFIRMED, text, 1)
     if before.error:
-        text = f"where workers are spawned it raises {_short(after.error)} with the fix, too"
-        return Verdict(finding, Kind.NO_EFFECT, text, 1)
+        text = f"where workers are spawned it raises {_short(after.error)}, with the fix and without"
+        return Verdict(finding, Kind.NOT_TRIED, text, 1)
     return Verdict(finding, Kind.NO_EFFECT, "it runs with spawned workers as well", 1)
 
 
@@ -114,6 +156,10 @@ def _by_numbers(finding: Diagnostic, trials: Trials) -> Verdict:
     if saved is not None:
         share = f"{words.size(min(saved))} to {words.size(max(saved))}"
         texts.append(f"-{words.size(median(saved))} over {words.several(workers, 'worker')} ({share})")
+    peaks = _peak_saved(pairs)
+    if peaks is not None:
+        share = f"{words.size(min(peaks))} to {words.size(max(peaks))}"
+        texts.append(f"-{words.size(median(peaks))} in the main process ({share})")
     seconds: tuple[float, float] | None = None
     for when, get in (("", _whole), (" from the second epoch on", _later)):
         times = _times(pairs, get)
@@ -123,7 +169,7 @@ def _by_numbers(finding: Diagnostic, trials: Trials) -> Verdict:
             texts.append(f"{ratio:.1f} x faster{when} ({spread})")
             seconds = seconds or (median(a for a, _ in times), median(b for _, b in times))
     if texts and len(pairs) > 1:
-        text = f"{', '.join(texts)}, in each of {len(pairs)} pairs"
+        text = f"{', '.join(texts)}, in each of {len(pairs)} pairs, with {_same(trials)}"
         total = round(median(saved)) if saved is not None else None
         return Verdict(finding, Kind.CONFIRMED, text, len(pairs), total, workers, seconds)
     if len(pairs) < 2:
@@ -148,6 +194,13 @@ def _memory_saved(pairs: Sequence[tuple[Measure, Measure]]) -> list[int] | None:
     saved = [before - after for before, after in found]
     enough = all(x >= max(_LEAST_BYTES, _LEAST_SHARE * before) for x, (before, _) in zip(saved, found, strict=True))
     return saved if saved and enough and all(after for _, after in found) else None
+
+
+def _peak_saved(pairs: Sequence[tuple[Measure, Measure]]) -> list[int] | None:
+    """The bytes that the main process held less at most after the fix, by pairs; None if that is not so in each."""
+    saved = [a.peak - b.peak for a, b in pairs]
+    enough = all(x >= max(_LEAST_BYTES, _LEAST_SHARE * a.peak) for x, (a, _) in zip(saved, pairs, strict=True))
+    return saved if saved and enough and all(b.peak for _, b in pairs) else None
 
 
 def _times(
@@ -185,3 +238,52 @@ def _all_below(ratios: Sequence[float]) -> bool:
 
 def _short(text: str) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def in_words(pairs: Sequence[tuple[Measure, Measure]]) -> str:
+    """What runs before and after a fix took, with the spread: memory of a worker, batches, start and waits."""
+    several = [(a, b) for a, b in pairs if _batches(a) and _batches(b)]
+    if not several:
+        return ""
+    shown = []
+    rows: tuple[tuple[str, Callable[[Measure], float], Callable[[float], str]], ...] = (
+        ("a worker holds", _per_worker, words.size),
+        ("the main process", lambda one: one.peak, words.size),
+        ("batches per second", _rate, lambda rate: f"{rate:.{0 if rate >= 100 else 1}f}"),
+        ("start", _start, words.seconds),
+        ("waits", _wait_share, lambda part: f"{part:.0%}"),
+    )
+    for name, get, write in rows:
+        before, after = [get(a) for a, _ in several], [get(b) for _, b in several]
+        if any(before) or any(after):
+            shown.append(f"{name} {_spread(before, write)} -> {_spread(after, write)}")
+    return "; ".join(shown)
+
+
+def _spread(values: Sequence[float], write: Callable[[float], str]) -> str:
+    low, high = write(min(values)), write(max(values))
+    return write(median(values)) + (f" ({low} to {high})" if low != high else "")
+
+
+def _batches(one: Measure) -> int:
+    return sum(each.batches for each in one.loaders.values())
+
+
+def _per_worker(one: Measure) -> float:
+    workers = sum(each.workers for each in one.loaders.values())
+    return _sum(one, _held) / workers if workers else 0.0
+
+
+def _rate(one: Measure) -> float:
+    seconds = sum(each.seconds for each in one.loaders.values())
+    return _batches(one) / seconds if seconds else 0.0
+
+
+def _start(one: Measure) -> float:
+    return sum(each.start for each in one.loaders.values())
+
+
+def _wait_share(one: Measure) -> float:
+    seconds = sum(each.seconds for each in one.loaders.values())
+    seconds -= sum(each.start for each in one.loaders.values())
+    return sum(each.wait for each in one.loaders.values()) / seconds if seconds > 0 else 0.0
