@@ -48,7 +48,7 @@ def prove_script(script: Script, options: argparse.Namespace) -> bool:
     proof = prove(script, options.limit, _tell)
     confirmed = [each for each in proof.verdicts if each.kind is Kind.CONFIRMED]
     texts, overlapping = all_patched([each.finding for each in confirmed])
-    text = _as_json(proof) if options.output_format == "json" else "\n".join(_lines(proof, overlapping))
+    text = as_json(proof) if options.output_format == "json" else "\n".join(lines_of(proof, overlapping))
     if options.output_file:
         with open(options.output_file, "w", encoding="utf-8") as file:
             file.write(text + "\n")
@@ -95,8 +95,8 @@ def _tell(what: str) -> None:
     print(f"dataloader-lint: {what}", file=sys.stderr, flush=True)
 
 
-def _lines(proof: Proof, overlapping: Sequence[Diagnostic]) -> Iterator[str]:
-    """A line for each finding, then what is known of each."""
+def lines_of(proof: Proof, overlapping: Sequence[Diagnostic]) -> Iterator[str]:
+    """The report: a line for each finding, then what is known of each."""
     counts = {kind: sum(each.kind is kind for each in proof.verdicts) for kind in Kind}
     shown = ", ".join(f"{count} {kind.value}" for kind, count in counts.items() if count)
     took = f"{words.several(proof.runs, 'run')}, {words.seconds(proof.seconds)}"
@@ -147,7 +147,8 @@ def _verdict(one: Verdict, overlaps: bool) -> Iterator[str]:
         yield from (f"    {line}" for line in wrap(part, 96, break_on_hyphens=False, break_long_words=False))
 
 
-def _as_json(proof: Proof) -> str:
+def as_json(proof: Proof) -> str:
+    """The verdicts as one JSON object."""
     findings = [
         {
             "filename": each.finding.filename,
