@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dataloader_lint.diagnostics import Diagnostic, Level, Place, Position, Reason
 from dataloader_lint.doctor.findings import matching, of_loader
+from dataloader_lint.doctor.symptoms.failing import errors
 
 
 def finding(path: Path, line: int, code: str = "DL309", last: int = 0, places: tuple[int, ...] = ()) -> Diagnostic:
@@ -46,3 +47,11 @@ def test_a_finding_whose_steps_lead_there_is_about_it(tmp_path: Path) -> None:
         because=steps,
     )
     assert matching([other, there], ("DL202",), places=[(str(path), 30)], is_exact=True) == [there]
+
+
+def test_what_a_worker_raised_and_not_that_it_raised() -> None:
+    text = "RuntimeError: Caught RuntimeError in DataLoader worker process 0.\nOriginal Traceback\nRuntimeError: "
+    (found,) = errors(f"{text}This class is not fork-safe", [])
+    assert found.codes == ("DL209", "DL216")
+    (other,) = errors(f"{text}nobody knows this", [])
+    assert "DL604" in other.codes

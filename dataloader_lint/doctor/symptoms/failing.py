@@ -15,6 +15,7 @@ from dataloader_lint.rules.messages import Answer, answer
 
 _NOT_FORKED = "where workers are not forked (macOS, Windows, Python 3.14)"
 _MOST_PARTS = 5
+_IN_WORKER = "Original Traceback"
 _ABOUT_IMPORTS = frozenset({"DL206", "DL210", "DL211"})
 # What ends an iteration from outside, so that no worker is to blame for it.
 _TOLD = ("KeyboardInterrupt", "SystemExit", "Enough", "GeneratorExit")
@@ -38,7 +39,8 @@ def errors(error: str, raised: Sequence[Raised], methods: Collection[str] = ()) 
 
 
 def _error(title: str, text: str, weight: float, place: tuple[str, int] | None, is_forked: bool) -> Symptom:
-    found = answer(text)
+    # What a worker raised stands last, below words that fit any exception of a worker.
+    found = (answer(_last_line(text)) if _IN_WORKER in text else None) or answer(text)
     advice = found.symptom.page if found is not None and found.symptom is not None else "see its traceback"
     return Symptom("error", title, advice, _codes(found, is_forked), FAILS, weight, place=place)
 
