@@ -37,6 +37,7 @@ ARGUMENTS = {
     "DL308": ("8",),
     "DL309": ("3",),
     "DL310": ("--workers", "0"),
+    "DL316": ("2",),
     "DL401": ("64",),
     "DL402": ("1024",),
     "DL503": ("parallel",),
@@ -49,6 +50,7 @@ ARGUMENTS = {
     "DL611": ("300",),
     "DL613": ("0", "no"),
     "DL614": ("32",),
+    "DL619": ("2",),
 }
 # Whose workers hold a copy of what they are sent only where they are not forked.
 START_METHODS = {"DL106": "forkserver", "DL206": "spawn", "DL210": "spawn", "DL211": "spawn"}

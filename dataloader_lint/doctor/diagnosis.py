@@ -41,7 +41,7 @@ def diagnose(
     """
     report = Report(error=error)
     for number, record in enumerate(records, 1):
-        report.loaders.append(_summary(record, number, machine))
+        report.loaders.append(summary(record, number, machine))
     several = [name for each in raised for name in (each.place[0], *each.files)]
     held = [name for record in records for name in (record.place[0], *(record.contents or Contents()).files)]
     paths = own_files([script, *files, *several, *held])
@@ -90,7 +90,8 @@ def _not_measured(records: Sequence[LoaderRecord], machine: Machine) -> list[str
     return missing
 
 
-def _summary(record: LoaderRecord, number: int, machine: Machine) -> LoaderReport:
+def summary(record: LoaderRecord, number: int, machine: Machine) -> LoaderReport:
+    """What was measured of one loader, with its symptoms, which no finding explains yet."""
     inside = [line for line in record.of_kind("batch") if line.get("size")]
     touched: dict[str, int] = {}
     for line in record.of_kind("touched"):

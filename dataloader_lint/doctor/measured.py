@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from dataloader_lint.diagnostics import Diagnostic
@@ -9,6 +10,9 @@ from dataloader_lint.doctor.memory import Growth
 from dataloader_lint.doctor.pickling import Pickled
 from dataloader_lint.doctor.records import Settings
 from dataloader_lint.doctor.sizes import Attribute
+
+_EXACT = frozenset({"error", "pickling", "ignored"})  # kinds whose titles hold no measured numbers
+_ADDRESS = re.compile(r"at 0x[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,12 @@ class Symptom:
     is_exact: bool = False
     gain: str = ""
     loader: str = ""  # which one, if there are several
+
+    @property
+    def key(self) -> str:
+        """What tells it from other symptoms, and is the same in another run of the program."""
+        exact = self.title if self.kind in _EXACT else ", ".join((*self.codes, *self.names))
+        return _ADDRESS.sub("at an address", f"{self.kind}: {exact}")
 
 
 @dataclass(frozen=True, slots=True)

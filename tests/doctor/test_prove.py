@@ -15,6 +15,7 @@ import pytest
 from benchmarks import processes
 from dataloader_lint.diagnostics import Diagnostic, Fix, Level, Position, Safety, TextEdit
 from dataloader_lint.doctor.command import main as doctor
+from dataloader_lint.doctor.measured import Symptom
 from dataloader_lint.doctor.prove import command, scratch
 from dataloader_lint.doctor.prove.measures import Loader, Measure
 from dataloader_lint.doctor.prove.patches import all_patched, as_diff, silenced_line
@@ -123,20 +124,29 @@ def test_what_the_main_process_held() -> None:
 
 
 def test_one_cause_of_several_is_confirmed_by_what_can_be_pickled_with_its_fix() -> None:
-    def holding(*paths: str, error: str = "") -> Measure:
-        return Measure(error, 0, {"Rows": replace(run().loaders["Rows"], unpicklable=frozenset(paths))})
-
-    before, after = holding("collate_fn", "dataset.change"), holding("dataset.change")
+    before, after = replace(run(), symptoms=frozenset({"a", "b"})), replace(run(), symptoms=frozenset({"b"}))
     fails = run(error="AttributeError: no")
     one = finding("DL201", Level.WARNING)
-    trials = Trials((before,), (after,), (fails, fails), symptom="`collate_fn` cannot be pickled")
-    found = judge(one, trials)
+    found = judge(one, Trials((before,), (after,), (fails, fails), symptom="`collate_fn` cannot be pickled", key="a"))
     assert found.kind is Kind.CONFIRMED
-    assert (
-        found.text
-        == "`collate_fn` cannot be pickled; with the fix it can, and something else raises AttributeError: no"
+    assert found.text == (
+        "`collate_fn` cannot be pickled: no more with the fix, and something else raises AttributeError: no"
     )
-    assert judge(one, Trials((before,), (before,), (fails, fails), symptom="x")).kind is Kind.NOT_TRIED
+    assert judge(one, Trials((before,), (after,), (fails, fails), symptom="x", key="b")).kind is Kind.NOT_TRIED
+    # The same where it raises with forked workers as well, and where it raises nothing.
+    trials = Trials((replace(before, error="E: 1"),), (replace(after, error="E: 2"),), symptom="raised E: 1", key="a")
+    assert judge(finding("DL303"), trials).text == "raised E: 1: no more with the fix, and something else raises E: 2"
+    assert judge(finding("DL502"), Trials((before,) * 2, (after,) * 2, symptom="x", key="a")).kind is Kind.CONFIRMED
+    assert judge(finding("DL502"), Trials((before,) * 2, (before, after), symptom="x", key="a")).kind is Kind.NO_EFFECT
+
+
+def test_the_key_of_a_symptom_is_the_same_in_the_next_run() -> None:
+    one, other = (
+        Symptom("pickling", f"`collate_fn` cannot be pickled: <function at 0x{n}>", "", ("DL201",), 4) for n in "17"
+    )
+    assert one.key == other.key
+    grown = [Symptom("growth", f"each worker grew by {n} MB", "", ("DL101",), 2, names=("paths",)) for n in (1, 2)]
+    assert grown[0].key == grown[1].key != one.key
 
 
 def test_the_report_has_a_line_for_each_finding_first() -> None:

@@ -321,7 +321,7 @@ SET, IMPORT = 'os.environ["OMP_NUM_THREADS"] = "1"', "import torch"
 def test_torch_is_imported_by_the_script_and_not_before(tmp_path: Path) -> None:
     early, late = (THREADS.format(first=a, second=b) for a, b in ((SET, IMPORT), (IMPORT, SET)))
     assert examined(tmp_path, early, OMP_NUM_THREADS="2")["symptoms"] == []
-    assert explained(examined(tmp_path, late, OMP_NUM_THREADS="2")) == {"threads": {("DL502", line_of(late, SET))}}
+    assert explained(examined(tmp_path, late, OMP_NUM_THREADS="2")) == {"late-limit": {("DL502", line_of(late, SET))}}
 
 
 STUCK = """

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from dataloader_lint.doctor.diagnosis import summary
 from dataloader_lint.doctor.records import LoaderRecord
 from dataloader_lint.doctor.script import Ran
+from dataloader_lint.doctor.seen import Seen
+from dataloader_lint.doctor.symptoms import program_symptoms
 
 _STEPS = 50  # whose losses are compared
 _SAME = 1e-3  # of a loss, up to which two are the same
@@ -17,8 +20,7 @@ class Loader:
     """One loader of a run. Times are in seconds, `memory` the bytes that its workers held of their own at the end.
 
     `later` is the time of a batch from the second epoch on, None if there was none. `start` is the time until the first
-    batch, of all epochs, and `wait` that of waiting for the others. `unpicklable` are the parts that no spawned worker
-    can be given, by their paths.
+    batch, of all epochs, and `wait` that of waiting for the others.
     """
 
     name: str
@@ -31,14 +33,14 @@ class Loader:
     wait: float
     digests: tuple[str | None, ...]
     kind: str = ""
-    unpicklable: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One run: how it ended, and its loaders, by their Datasets and in the order in which they were iterated.
 
-    `losses` are what it called `backward` of, in its first steps, `peak` the most bytes that the main process held.
+    `losses` are what it called `backward` of, in its first steps, `peak` the most bytes that the main process held,
+    and `symptoms` the keys of all that it shows.
     """
 
     error: str = ""
@@ -46,6 +48,7 @@ class Measure:
     loaders: dict[str, Loader] = field(default_factory=dict)
     losses: tuple[float, ...] = ()
     peak: int = 0
+    symptoms: frozenset[str] = frozenset()
 
 
 def measure_of(ran: Ran) -> Measure:
@@ -60,7 +63,17 @@ def measure_of(ran: Ran) -> Measure:
     error = ran.seen.error or (caught[0] if caught else "")
     if ran.exit_code < 0 and not error:
         error = f"signal {-ran.exit_code}"
-    return Measure(" ".join(error.split()), ran.exit_code, loaders, tuple(ran.seen.losses), ran.seen.peak)
+    return Measure(
+        " ".join(error.split()), ran.exit_code, loaders, tuple(ran.seen.losses), ran.seen.peak, _symptoms(ran.seen)
+    )
+
+
+def _symptoms(seen: Seen) -> frozenset[str]:
+    reports = [summary(record, number, seen.machine) for number, record in enumerate(seen.records, 1)]
+    methods = {record.settings.start_method for record in seen.records if record.settings.num_workers}
+    several = [*program_symptoms(seen.error, seen.raised, seen.machine.threads, methods)]
+    several += [each for report in reports for each in report.symptoms]
+    return frozenset(each.key for each in several)
 
 
 def _loader(record: LoaderRecord, name: str) -> Loader:
@@ -71,7 +84,6 @@ def _loader(record: LoaderRecord, name: str) -> Loader:
     spent += sum(record.waits[max(0, first - 1) :]) + sum(record.steps[max(0, first - 1) :])
     batches = sum(each.batches for each in later)
     memory, workers = _memory(record)
-    pickles = record.contents.pickles if record.contents is not None else {}
     return Loader(
         name,
         record.batches,
@@ -83,7 +95,6 @@ def _loader(record: LoaderRecord, name: str) -> Loader:
         record.waited,
         tuple(record.digests),
         record.batch_kind,
-        frozenset(each.path or part for part, result in pickles.items() for each in result.failures),
     )
 
 

@@ -21,6 +21,7 @@ from dataloader_lint.doctor.prove.scratch import Scratch, scratch_of
 from dataloader_lint.doctor.prove.verdicts import Kind, Trials, Verdict, judge
 from dataloader_lint.doctor.script import Ran, Script, run
 from dataloader_lint.doctor.sizes import Attribute
+from dataloader_lint.doctor.symptoms.ranks import MEMORY, SPEED
 from dataloader_lint.output.fingerprints import attribute_named
 
 _PAIRS = 3
@@ -29,8 +30,10 @@ _DIGESTS = 2_000
 _SECONDS = 20.0  # of the first run, which says how many batches the others take
 _VAGUE = frozenset({"waiting", "threads", "workers"})  # symptoms that many causes may have
 _BYTES = frozenset({"growth", "copies"})  # symptoms whose weight is what workers hold
+_AT_ONCE = frozenset({"ignored", "late-limit"})  # symptoms of time without a time
 _NO_FIX = "it has no fix of the tool's"
 _Key = tuple[str, int, str]
+_Cure = tuple[str, str]  # the key of a symptom, and its title
 _LONGER = 4.0  # times that another run may take
 
 
@@ -59,6 +62,7 @@ class _Candidate:
     after: list[Measure] = field(default_factory=list)
     spawned: tuple[Measure, Measure] | None = None
     symptom: str = ""
+    key: str = ""
 
     @property
     def is_settled(self) -> bool:
@@ -71,7 +75,7 @@ class _Candidate:
             text = f"there was no time for its fix; {self.symptom}" if self.symptom else "there was no time for it"
             return Verdict(self.finding, Kind.NOT_TRIED, text)
         before, after = tuple(self.before), tuple(self.after)
-        return judge(self.finding, Trials(before, after, self.spawned, tuple(plain), self.symptom))
+        return judge(self.finding, Trials(before, after, self.spawned, tuple(plain), self.symptom, self.key))
 
 
 def prove(script: Script, limit: float, tell: Callable[[str], None]) -> Proof:
@@ -84,7 +88,7 @@ def prove(script: Script, limit: float, tell: Callable[[str], None]) -> Proof:
     candidates: list[_Candidate] = []
     others: list[Verdict] = []
     try:
-        first, files, seen = runs.first()
+        first, files, seen, keys = runs.first()
         findings = findings_in(files)
         for one in findings:
             known = seen.get(_key(one))
@@ -92,8 +96,8 @@ def prove(script: Script, limit: float, tell: Callable[[str], None]) -> Proof:
                 others.append(known or Verdict(one, Kind.NOT_TRIED, _NO_FIX + runs.held_by(one)))
             else:
                 text = patched(Path(one.filename).read_bytes(), one.fix.edits)
-                symptom = known.text if known is not None and known.kind is Kind.CONFIRMED else ""
-                candidates.append(_Candidate(one, text, symptom=symptom))
+                key, symptom = keys.get(_key(one), ("", ""))
+                candidates.append(_Candidate(one, text, symptom=symptom, key=key))
         runs.of(candidates, first)
     except _OverError as over:
         proof.stopped = str(over)
@@ -125,8 +129,9 @@ class _Runs:
         """The seconds since the beginning."""
         return time.monotonic() - self._began
 
-    def first(self) -> tuple[Measure, list[str], dict[_Key, Verdict]]:
-        """The program as it is, the user's files that it has imported, and what its symptoms say of their findings.
+    def first(self) -> tuple[Measure, list[str], dict[_Key, Verdict], dict[_Key, _Cure]]:
+        """The program as it is, the user's files that it has imported, what its symptoms say of their findings, and the
+        keys of these symptoms.
 
         Afterwards all runs take as many batches.
         """
@@ -135,13 +140,13 @@ class _Runs:
             there = dataclasses.replace(scratch.script, seconds=min(self._script.seconds or _SECONDS, _SECONDS))
             ran = self._run(there)
             files = [scratch.original(each) for each in (*ran.seen.modules, scratch.script.path)]
-            verdicts = _of_symptoms(ran, scratch)
+            verdicts, keys = _of_symptoms(ran, scratch)
         self._attributes = [
             attribute for each in ran.seen.records if each.contents for attribute in each.contents.attributes
         ]
         if ran.seen.is_enough and not self.batches:
             self.batches = max((each.batches for each in ran.seen.records), default=0)
-        return measure_of(ran), own_files(each for each in files if each), verdicts
+        return measure_of(ran), own_files(each for each in files if each), verdicts, keys
 
     def held_by(self, one: Diagnostic) -> str:
         """What the attribute that a finding is about was measured to hold, in words; "" if it was not."""
@@ -204,8 +209,11 @@ def _key(one: Diagnostic) -> _Key:
     return os.path.realpath(one.filename), one.start.line, one.code
 
 
-def _of_symptoms(ran: Ran, scratch: Scratch) -> dict[_Key, Verdict]:
-    """What the symptoms of a run say of findings, by their places in the user's files; vague ones are hints."""
+def _of_symptoms(ran: Ran, scratch: Scratch) -> tuple[dict[_Key, Verdict], dict[_Key, _Cure]]:
+    """What the symptoms of a run say of findings, by their places in the user's files; vague ones are hints.
+
+    The keys are those of symptoms that a fix takes away at once, if it is right.
+    """
     seen = ran.seen
     report = diagnose(
         seen.records,
@@ -219,10 +227,16 @@ def _of_symptoms(ran: Ran, scratch: Scratch) -> dict[_Key, Verdict]:
     rows += [(each, loader.settings.num_workers) for loader in report.loaders for each in loader.symptoms]
     several: list[Verdict] = []
     hints: list[Verdict] = []
+    keys: dict[_Key, _Cure] = {}
     for each, workers in sorted(rows, key=lambda row: (row[0].rank, -row[0].weight)):
         if each.kind in _VAGUE:
             hints += [Verdict(one, Kind.NOT_TRIED, f"{_NO_FIX}; {each.title}") for one in each.findings]
             continue
+        if each.rank not in (MEMORY, SPEED) or each.kind in _AT_ONCE:
+            for one in each.findings:
+                name = scratch.original(one.filename)
+                if name is not None:
+                    keys.setdefault((os.path.realpath(name), one.start.line, one.code), (each.key, each.title))
         # The bytes of a symptom are those of its finding, if it has one only.
         held = round(each.weight) if each.kind in _BYTES and len(each.findings) == 1 and workers else None
         several += [Verdict(one, Kind.CONFIRMED, each.title, 0, held, workers) for one in each.findings[:1]]
@@ -236,4 +250,4 @@ def _of_symptoms(ran: Ran, scratch: Scratch) -> dict[_Key, Verdict]:
             continue
         there = dataclasses.replace(one, filename=name)
         found.setdefault(_key(there), dataclasses.replace(verdict, finding=there))
-    return found
+    return found, keys

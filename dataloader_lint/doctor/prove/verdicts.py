@@ -48,7 +48,7 @@ class Verdict:
 class Trials:
     """The runs of a program before and after one fix, as pairs; and, if there was one, a pair with spawned workers.
 
-    `plain` are all runs of the program as it is, and `symptom` what one of them says of the finding.
+    `plain` are all runs of the program as it is, and `symptom` what one of them says of the finding, with its `key`.
     """
 
     before: tuple[Measure, ...]
@@ -56,6 +56,13 @@ class Trials:
     spawned: tuple[Measure, Measure] | None = None
     plain: tuple[Measure, ...] = ()
     symptom: str = ""
+    key: str = ""
+
+    @property
+    def is_cured(self) -> bool:
+        """True if each run before the fix has the symptom, and none after it."""
+        has = [self.key in each.symptoms for each in self.before]
+        return bool(self.key) and all(has) and not any(self.key in each.symptoms for each in self.after)
 
     @property
     def known(self) -> tuple[Measure, ...]:
@@ -74,14 +81,17 @@ def judge(finding: Diagnostic, trials: Trials) -> Verdict:
     if failed and not fails and all(each.error for each in trials.before):
         return Verdict(finding, Kind.CONFIRMED, f"the program raises {_short(failed)}; with the fix it runs", pairs)
     if fails:
-        if _can_be_pickled(trials.before[0], trials.after[0]) and trials.symptom:
-            return Verdict(finding, Kind.CONFIRMED, f"{trials.symptom}; with the fix it can", pairs)
+        if trials.is_cured:
+            text = f"{trials.symptom}: no more with the fix, and something else raises {_short(fails)}"
+            return Verdict(finding, Kind.CONFIRMED, text, pairs)
         return Verdict(finding, Kind.NOT_TRIED, f"the program raises {_short(fails)}, with the fix and without", pairs)
     codes = {each.exit_code for each in trials.known}
     other = [each.exit_code for each in trials.after if each.exit_code not in codes]
     if other and not failed:
         return Verdict(finding, Kind.BREAKS, f"with the fix the program ends with exit code {other[0]}", pairs)
     found = _by_samples(finding, trials) or _by_spawning(finding, trials) or _by_numbers(finding, trials)
+    if found.kind is Kind.NO_EFFECT and trials.is_cured and len(trials.before) > 1:
+        found = replace(found, kind=Kind.CONFIRMED, text=f"{trials.symptom}: no more with the fix, {_same(trials)}")
     return replace(found, numbers=in_words(list(zip(trials.before, trials.after, strict=False))))
 
 
@@ -121,16 +131,6 @@ def _same(trials: Trials) -> str:
     return f"the same {' and '.join(parts)}" if parts else "batches that cannot be compared"
 
 
-def _can_be_pickled(before: Measure, after: Measure) -> bool:
-    """True if with the fix fewer parts of the loaders cannot be given to spawned workers."""
-    left = [
-        loader.unpicklable - after.loaders[name].unpicklable
-        for name, loader in before.loaders.items()
-        if name in after.loaders
-    ]
-    return any(left)
-
-
 def _by_spawning(finding: Diagnostic, trials: Trials) -> Verdict | None:
     """The verdict on a finding about spawned workers, of a program that forks them."""
     if trials.spawned is None:
@@ -139,8 +139,8 @@ def _by_spawning(finding: Diagnostic, trials: Trials) -> Verdict | None:
     if before.error and not after.error:
         text = f"where workers are spawned the program raises {_short(before.error)}; with the fix it runs"
         return Verdict(finding, Kind.CONFIRMED, f"{text}, with {_same(trials)}", 1)
-    if before.error and trials.symptom and _can_be_pickled(trials.before[0], trials.after[0]):
-        text = f"{trials.symptom}; with the fix it can, and something else raises {_short(after.error)}"
+    if before.error and trials.is_cured:
+        text = f"{trials.symptom}: no more with the fix, and something else raises {_short(after.error)}"
         return Verdict(finding, Kind.CONFIRMED, text, 1)
     if before.error:
         text = f"where workers are spawned it raises {_short(after.error)}, with the fix and without"

@@ -188,7 +188,7 @@ def ignored(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
 def late_limit(asked: int, used: int) -> Iterator[Symptom]:
     """A limit of threads that came when torch had started them."""
     title = f"the program set OMP_NUM_THREADS={asked}, and torch uses {used} threads: it had read the variable before"
-    yield Symptom("threads", title, "set it before torch is imported", ("DL502",), SPEED, 0.0, needs_finding=True)
+    yield Symptom("late-limit", title, "set it before torch is imported", ("DL502",), SPEED, 0.0, needs_finding=True)
 
 
 def _at_most(share: float) -> str:
