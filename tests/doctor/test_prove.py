@@ -60,6 +60,13 @@ def run(memory: int = 0, seconds: float = 1.0, digests: str = "abc", error: str 
             "2.0 x faster (2.0 to 2.5)",
         ),
         ("DL309", [run()] * 3, [run(seconds=0.99)] * 3, Kind.NO_EFFECT, "0.99 to 0.99 times"),
+        (
+            "DL309",
+            [run(seconds=seconds) for seconds in (1.0, 2.0, 3.0)],
+            [run(seconds=seconds) for seconds in (0.5, 1.5, 2.5)],
+            Kind.NO_EFFECT,
+            "0.50 to 0.83 times",
+        ),
         ("DL101", [run()] * 2, [run(digests="abd")] * 2, Kind.BREAKS, "1 of 3 batches of `Rows` are other ones"),
         ("DL602", [run()] * 2, [run(digests="xyz")] * 2, Kind.CONFIRMED, "which is the point"),
         ("DL602", [run()] * 2, [run()] * 2, Kind.NO_EFFECT, "all batches are the same"),

@@ -164,7 +164,7 @@ def _by_numbers(finding: Diagnostic, trials: Trials) -> Verdict:
     for when, get in (("", _whole), (" from the second epoch on", _later)):
         times = _times(pairs, get)
         ratios = [after / before for before, after in times]
-        if len(ratios) == len(pairs) and _all_below(ratios):
+        if len(ratios) == len(pairs) and _all_below(ratios) and _are_apart(times):
             ratio, spread = 1 / median(ratios), f"{1 / max(ratios):.1f} to {1 / min(ratios):.1f}"
             texts.append(f"{ratio:.1f} x faster{when} ({spread})")
             seconds = seconds or (median(a for a, _ in times), median(b for _, b in times))
@@ -193,14 +193,20 @@ def _memory_saved(pairs: Sequence[tuple[Measure, Measure]]) -> list[int] | None:
     found = [(_sum(a, _held), _sum(b, _held)) for a, b in pairs]
     saved = [before - after for before, after in found]
     enough = all(x >= max(_LEAST_BYTES, _LEAST_SHARE * before) for x, (before, _) in zip(saved, found, strict=True))
-    return saved if saved and enough and all(after for _, after in found) else None
+    return saved if saved and enough and _are_apart(found) and all(after for _, after in found) else None
 
 
 def _peak_saved(pairs: Sequence[tuple[Measure, Measure]]) -> list[int] | None:
     """The bytes that the main process held less at most after the fix, by pairs; None if that is not so in each."""
     saved = [a.peak - b.peak for a, b in pairs]
     enough = all(x >= max(_LEAST_BYTES, _LEAST_SHARE * a.peak) for x, (a, _) in zip(saved, pairs, strict=True))
-    return saved if saved and enough and all(b.peak for _, b in pairs) else None
+    is_apart = _are_apart([(a.peak, b.peak) for a, b in pairs])
+    return saved if saved and enough and is_apart and all(b.peak for _, b in pairs) else None
+
+
+def _are_apart(found: Sequence[tuple[float, float]]) -> bool:
+    """True if the most after the fix is less than the least before it: pairs alone may differ by noise."""
+    return bool(found) and max(after for _, after in found) < min(before for before, _ in found)
 
 
 def _times(
