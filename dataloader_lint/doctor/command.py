@@ -133,7 +133,7 @@ def main(given: Sequence[str]) -> int:
         batches=options.batches,
         stall=options.stall,
     )
-    limits = Limits(options.max_memory_growth, options.max_wait)
+    limits = _limits(options)
     try:
         if options.prove:
             return FOUND if prove_script(script, options) else CLEAN
@@ -173,6 +173,10 @@ def _not_together(options: argparse.Namespace) -> str:
     return ""
 
 
+def _limits(options: argparse.Namespace) -> Limits:
+    return Limits(options.max_memory_growth, options.max_wait)
+
+
 def _show(
     report: Report,
     options: argparse.Namespace,
@@ -180,6 +184,7 @@ def _show(
     before: Sequence[Numbers] | None,
     group: Group | None,
 ) -> None:
+    only_limits = _limits(options) != Limits() or group is not None
     encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
     if options.output_format == "text":
         lines = [f"Rank {group.rank} of {group.ranks} (counted from 0)", ""] if group is not None else []
@@ -188,9 +193,9 @@ def _show(
             lines += ["Before and now:", *table(before, numbers_of(report)), ""]
         text = "\n".join([*lines, report.text(ascii_only=options.ascii or not encoding.startswith("utf"))])
     elif options.output_format == "junit":
-        text = junit(report, over)
+        text = junit(report, over, only_limits=only_limits)
     elif options.output_format == "github":
-        text = "\n".join(github(report, over))
+        text = "\n".join(github(report, over, only_limits=only_limits))
     else:
         text = {"json": report.to_json, "html": report.to_html, "sarif": report.to_sarif}[options.output_format]()
     if options.output_file:

@@ -1,4 +1,7 @@
-"""A report for CI services: JUnit's XML, and commands of GitHub Actions. Symptoms and broken limits fail."""
+"""A report for CI services: JUnit's XML, and commands of GitHub Actions. What fails is what makes the exit code 1.
+
+Broken limits do; symptoms do where there are no limits.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,21 @@ from dataloader_lint.doctor.measured import Measured, Symptom
 from dataloader_lint.output.text import neutralise
 
 
-def junit(report: Measured, limits: Sequence[Broken]) -> str:
-    """One suite: a case for each symptom and each broken limit, and one for each loader that has neither."""
+def junit(report: Measured, limits: Sequence[Broken], *, only_limits: bool = False) -> str:
+    """One suite: a case for each symptom and each broken limit, and one for each loader that has neither.
+
+    With `only_limits` symptoms are what their cases print, and no failures.
+    """
     suites = ET.Element("testsuites", name="dataloader-lint doctor")
     suite = ET.SubElement(suites, "testsuite", name="dataloader-lint doctor")
     for each in report.all_symptoms:
-        _failed(suite, each.kind, each.title, "\n".join(_details(each)), _place(each))
+        case, text = _case(suite, each.kind, _place(each)), "\n".join(_details(each))
+        if only_limits:
+            ET.SubElement(case, "system-out").text = _lines(f"{each.title}\n{text}")
+        else:
+            _fail(case, each.kind, each.title, text)
     for one in limits:
-        _failed(suite, "limit", one.text, "", one.place)
+        _fail(_case(suite, "limit", one.place), "limit", one.text, "")
     names = {one.name for one in report.loaders if not one.symptoms and not any(one.name in x.text for x in limits)}
     for name in sorted(names):
         ET.SubElement(suite, "testcase", name=name, classname="dataloader-lint.doctor")
@@ -30,25 +40,32 @@ def junit(report: Measured, limits: Sequence[Broken]) -> str:
     return whole.decode("ascii")
 
 
-def _failed(suite: ET.Element, name: str, title: str, text: str, place: tuple[str, int] | None) -> None:
+def _case(suite: ET.Element, name: str, place: tuple[str, int] | None) -> ET.Element:
     where = {"file": neutralise(words.path(place[0])), "line": str(place[1])} if place is not None and place[0] else {}
-    case = ET.SubElement(suite, "testcase", {"name": name, "classname": "dataloader-lint.doctor", **where})
-    ET.SubElement(case, "failure", {"message": neutralise(title), "type": name}).text = neutralise(text)
+    return ET.SubElement(suite, "testcase", {"name": name, "classname": "dataloader-lint.doctor", **where})
 
 
-def github(report: Measured, limits: Sequence[Broken]) -> Iterator[str]:
-    """Yields a command for each symptom and each broken limit."""
+def _fail(case: ET.Element, name: str, title: str, text: str) -> None:
+    ET.SubElement(case, "failure", {"message": neutralise(title), "type": name}).text = _lines(text)
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(neutralise, text.splitlines()))
+
+
+def github(report: Measured, limits: Sequence[Broken], *, only_limits: bool = False) -> Iterator[str]:
+    """Yields a command for each symptom and each broken limit; with `only_limits` symptoms are warnings."""
     for each in report.all_symptoms:
-        yield _command(each.title, _place(each))
+        yield _command("warning" if only_limits else "error", each.title, _place(each))
     for one in limits:
-        yield _command(one.text, one.place)
+        yield _command("error", one.text, one.place)
 
 
-def _command(text: str, place: tuple[str, int] | None) -> str:
+def _command(level: str, text: str, place: tuple[str, int] | None) -> str:
     where = ""
     if place is not None and place[0]:
         where = f" file={_escaped(words.path(place[0]), ',:')},line={place[1]}"
-    return f"::error{where}::{_escaped(text)}"
+    return f"::{level}{where}::{_escaped(text)}"
 
 
 def _escaped(text: str, more: str = "") -> str:

@@ -89,6 +89,17 @@ def test_what_ci_services_read() -> None:
     assert ET.fromstring(junit(report(), [])).get("failures") == "0"
 
 
+def test_symptoms_fail_no_service_where_limits_decide() -> None:
+    one = report()
+    one.loaders[0].symptoms = [Symptom("waiting", "waits", "help", ("DL306",), 3, place=("a.py", 3))]
+    suite = ET.fromstring(junit(one, [], only_limits=True))
+    assert suite.get("failures") == "0" and suite.get("tests") == "1"
+    assert [case.text for case in suite.iter("system-out")] == ["waits\nhelp"]
+    assert list(github(one, [], only_limits=True)) == ["::warning file=a.py,line=3::waits"]
+    over = broken(Limits(wait=0.1), one, None)
+    assert ET.fromstring(junit(one, over, only_limits=True)).get("failures") == "1"
+
+
 FILLED = """
     from torch.utils.data import DataLoader, Dataset
 
