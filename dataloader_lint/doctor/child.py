@@ -52,6 +52,7 @@ class _Watching:
         self._plan = plan
         self._pid = os.getpid()
         self._end = time.monotonic() + plan["seconds"] if plan["seconds"] else None
+        self._loop = plan.get("loop_seconds", 0.0)  # from the first batch
         self._threads = os.environ.get(_THREADS)
         self._watch: Watch | None = None
         self._next = 0.0
@@ -101,6 +102,8 @@ class _Watching:
             multiprocessing.set_start_method(self._plan["start_method"], force=True)
 
     def _on_batch(self, record: LoaderRecord) -> None:
+        if self._loop and self._end is None:
+            self._end = time.monotonic() + self._loop
         is_over = self._end is not None and time.monotonic() > self._end
         most = self._plan["batches"]
         if is_over or (most and record.batches >= most):

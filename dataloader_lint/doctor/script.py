@@ -59,13 +59,15 @@ class Script:
 class Ran:
     """What came of a run: what was seen, how it ended, and the results of trials.
 
-    `exit_code` is negative for a signal. `stopped` says in a sentence how the script ended, if not as scripts do.
+    `exit_code` is negative for a signal. `stopped` says in a sentence how the script ended, if not as scripts do;
+    `is_ended` that its time was over.
     """
 
     seen: Seen
     exit_code: int
     stopped: str = ""
     is_interrupted: bool = False
+    is_ended: bool = False
     trials: list[Trial] = field(default_factory=list)
 
 
@@ -127,7 +129,7 @@ def _waited_for(script: Script, folder: str, streams: Mapping[str, Any]) -> Ran:
     finally:
         if process.poll() is None:
             _end(process, folder)
-    ran = Ran(_read(folder), process.returncode, stopped, waiting.is_interrupted)
+    ran = Ran(_read(folder), process.returncode, stopped, waiting.is_interrupted, bool(stopped))
     if not stopped:
         ran.stopped = _how_it_ended(ran)
     with contextlib.suppress(OSError), open(os.path.join(folder, TRIALS), "rb") as file:

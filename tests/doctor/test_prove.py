@@ -17,12 +17,13 @@ from dataloader_lint.diagnostics import Diagnostic, Fix, Level, Position, Safety
 from dataloader_lint.doctor.command import main as doctor
 from dataloader_lint.doctor.measured import Symptom
 from dataloader_lint.doctor.prove import command, scratch
-from dataloader_lint.doctor.prove.measures import Loader, Measure
+from dataloader_lint.doctor.prove.measures import Loader, Measure, measure_of
 from dataloader_lint.doctor.prove.patches import all_patched, as_diff, silenced_line
 from dataloader_lint.doctor.prove.proving import Proof
 from dataloader_lint.doctor.prove.record import NotOursError, dumped
 from dataloader_lint.doctor.prove.verdicts import Kind, Trials, Verdict, judge
-from dataloader_lint.doctor.script import Script
+from dataloader_lint.doctor.script import Ran, Script
+from dataloader_lint.doctor.seen import Seen
 from dataloader_lint.engine import baseline
 from doctor.programs import LIMIT, left_of, line_of, write
 
@@ -324,3 +325,8 @@ def test_files_that_are_no_results_are_not_replaced(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert done.stderr.startswith("dataloader-lint: train.py is there, and is no")
     assert path.read_text().startswith("import torch")
+
+
+def test_a_program_whose_time_was_over_has_not_failed() -> None:
+    assert measure_of(Ran(Seen(), -2, "The script was ended after 20 seconds", is_ended=True)) == Measure()
+    assert measure_of(Ran(Seen(), -9)).error == "signal 9"

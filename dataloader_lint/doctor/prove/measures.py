@@ -61,10 +61,12 @@ def measure_of(ran: Ran) -> Measure:
         loaders[name] = _loader(record, name)
     caught = [each.text for each in ran.seen.raised]
     error = ran.seen.error or (caught[0] if caught else "")
-    if ran.exit_code < 0 and not error:
-        error = f"signal {-ran.exit_code}"
+    # Where its time was over, how it ends is the doctor's doing.
+    exit_code = 0 if ran.is_ended else ran.exit_code
+    if exit_code < 0 and not error:
+        error = f"signal {-exit_code}"
     return Measure(
-        " ".join(error.split()), ran.exit_code, loaders, tuple(ran.seen.losses), ran.seen.peak, _symptoms(ran.seen)
+        " ".join(error.split()), exit_code, loaders, tuple(ran.seen.losses), ran.seen.peak, _symptoms(ran.seen)
     )
 
 

@@ -27,10 +27,11 @@ from dataloader_lint.output.fingerprints import attribute_named
 _PAIRS = 3
 _OFTEN = 3  # runs with a fix, after which the program runs as it is once more
 _DIGESTS = 2_000
-_SECONDS = 20.0  # of the first run, which says how many batches the others take
+_SECONDS = 20.0  # of the loop in the first run, which says how many batches the others take
 _VAGUE = frozenset({"waiting", "threads", "workers"})  # symptoms that many causes may have
 _BYTES = frozenset({"growth", "copies"})  # symptoms whose weight is what workers hold
 _AT_ONCE = frozenset({"ignored", "late-limit"})  # symptoms of time without a time
+_SPAWNED = {"start_method": "spawn"}
 _NO_FIX = "it has no fix of the tool's"
 _Key = tuple[str, int, str]
 _Cure = tuple[str, str]  # the key of a symptom, and its title
@@ -87,22 +88,30 @@ def prove(script: Script, limit: float, tell: Callable[[str], None]) -> Proof:
     proof = Proof()
     candidates: list[_Candidate] = []
     others: list[Verdict] = []
+    spawned: list[Diagnostic] = []  # that have no fix, and are about spawned workers
     try:
         first, files, seen, keys = runs.first()
         findings = findings_in(files)
         for one in findings:
             known = seen.get(_key(one))
-            if one.fix is None:
-                others.append(known or Verdict(one, Kind.NOT_TRIED, _NO_FIX + runs.held_by(one)))
+            if one.fix is None and one.level is Level.WARNING and known is None:
+                spawned.append(one)
+            elif one.fix is None:
+                reason = f"{_NO_FIX} ({one.no_fix})" if one.no_fix else _NO_FIX
+                others.append(known or Verdict(one, Kind.NOT_TRIED, reason + runs.held_by(one)))
             else:
                 text = patched(Path(one.filename).read_bytes(), one.fix.edits)
                 key, symptom = keys.get(_key(one), ("", ""))
                 candidates.append(_Candidate(one, text, symptom=symptom, key=key))
+        if spawned and not first.error:
+            others += runs.spawned(spawned)
+            spawned = []
         runs.of(candidates, first)
     except _OverError as over:
         proof.stopped = str(over)
     except KeyboardInterrupt:
         proof.stopped = "It was stopped by Ctrl-C."
+    others += [Verdict(one, Kind.NOT_TRIED, _NO_FIX) for one in spawned]
     proof.verdicts = [*(each.verdict(runs.plain) for each in candidates), *others]
     order = list(Kind)
     proof.verdicts.sort(key=lambda one: (order.index(one.kind), -(one.bytes or 0), one.finding.sort_key))
@@ -137,8 +146,10 @@ class _Runs:
         """
         self._tell("the program as it is")
         with scratch_of(self._script, {}) as scratch:
-            there = dataclasses.replace(scratch.script, seconds=min(self._script.seconds or _SECONDS, _SECONDS))
-            ran = self._run(there)
+            # What the program does before its first batch takes as long as it takes.
+            there = dataclasses.replace(scratch.script, seconds=self._script.seconds or self._limit)
+            loop = min(self._script.seconds or _SECONDS, _SECONDS)
+            ran = self._run(there, {"seconds": 0.0, "loop_seconds": loop})
             files = [scratch.original(each) for each in (*ran.seen.modules, scratch.script.path)]
             verdicts, keys = _of_symptoms(ran, scratch)
         self._attributes = [
@@ -147,6 +158,27 @@ class _Runs:
         if ran.seen.is_enough and not self.batches:
             self.batches = max((each.batches for each in ran.seen.records), default=0)
         return measure_of(ran), own_files(each for each in files if each), verdicts, keys
+
+    def spawned(self, findings: Sequence[Diagnostic]) -> list[Verdict]:
+        """What a run with spawned workers says of findings about these, which have no fix."""
+        self._check_time()
+        self._tell("the program with spawned workers")
+        with scratch_of(self._script, {}) as scratch:
+            seconds = _LONGER * max(self._longest, _SECONDS)
+            there = dataclasses.replace(scratch.script, seconds=seconds, batches=self.batches)
+            ran = self._run(there, _SPAWNED)
+            seen, _ = _of_symptoms(ran, scratch)
+        found = []
+        for one in findings:
+            known = seen.get(_key(one))
+            if known is not None and known.kind is Kind.CONFIRMED:
+                found.append(Verdict(one, Kind.CONFIRMED, f"where workers are spawned, {known.text}", 1))
+            elif measure_of(ran).error:
+                error = measure_of(ran).error
+                found.append(Verdict(one, Kind.NOT_TRIED, f"{_NO_FIX}; where workers are spawned it raises {error}", 1))
+            else:
+                found.append(Verdict(one, Kind.NO_EFFECT, "it runs with spawned workers as well", 1))
+        return found
 
     def held_by(self, one: Diagnostic) -> str:
         """What the attribute that a finding is about was measured to hold, in words; "" if it was not."""
@@ -177,9 +209,8 @@ class _Runs:
                 each.before.append(before)
                 each.after.append(after)
                 if each.finding.level is Level.WARNING and not (before.error or after.error):
-                    plan = {"start_method": "spawn"}
-                    plain = self._measured({}, "the program with spawned workers", plan)
-                    each.spawned = plain, self._measured(texts, f"{name} fixed, with spawned workers", plan)
+                    plain = self._measured({}, "the program with spawned workers", _SPAWNED)
+                    each.spawned = plain, self._measured(texts, f"{name} fixed, with spawned workers", _SPAWNED)
             age = 0
 
     def _as_it_is(self, what: str) -> Measure:
@@ -187,13 +218,16 @@ class _Runs:
         return self.plain[-1]
 
     def _measured(self, texts: Mapping[str, bytes], what: str, plan: Mapping[str, Any] | None = None) -> Measure:
-        if self.spent + self._longest > self._limit:
-            raise _OverError(f"It was stopped after {self.spent:.0f} seconds (--limit).")
+        self._check_time()
         self._tell(what)
         with scratch_of(self._script, texts) as scratch:
             seconds = _LONGER * max(self._longest, _SECONDS)
             there = dataclasses.replace(scratch.script, seconds=seconds, batches=self.batches)
             return measure_of(self._run(there, plan))
+
+    def _check_time(self) -> None:
+        if self.spent + self._longest > self._limit:
+            raise _OverError(f"It was stopped after {self.spent:.0f} seconds (--limit).")
 
     def _run(self, script: Script, plan: Mapping[str, Any] | None = None) -> Ran:
         start = time.monotonic()
