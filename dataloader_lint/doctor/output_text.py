@@ -8,6 +8,7 @@ from textwrap import wrap
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor import words
 from dataloader_lint.doctor.measured import LoaderReport, Measured, Symptom, Worker
+from dataloader_lint.doctor.symptoms.ranks import MEMORY
 from dataloader_lint.rules.registry import found_rules
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -71,7 +72,8 @@ def _symptom(number: int, each: Symptom, width: int) -> Iterator[str]:
         yield f"    -> {words.place(each.place)}"
     if each.gain:
         yield from (f"    {line}" for line in wrap(words.gain(each.gain), room, break_on_hyphens=False))
-    if each.advice:
+    # A finding has advice of its own; what is said of memory is also which attribute holds how much.
+    if each.advice and (not each.findings or each.rank == MEMORY):
         yield from (f"    {line}" for line in wrap(each.advice, room, break_on_hyphens=False))
     if not each.findings and each.codes:
         yield f"    No finding explains it; rules about such causes: {', '.join(each.codes)} (--explain CODE)."

@@ -90,8 +90,7 @@ def prove(script: Script, limit: float, tell: Callable[[str], None]) -> Proof:
     others: list[Verdict] = []
     spawned: list[Diagnostic] = []  # that have no fix, and are about spawned workers
     try:
-        first, files, seen, keys = runs.first()
-        findings = findings_in(files)
+        first, findings, seen, keys = runs.first()
         for one in findings:
             known = seen.get(_key(one))
             if one.fix is None and one.level is Level.WARNING and known is None:
@@ -138,9 +137,9 @@ class _Runs:
         """The seconds since the beginning."""
         return time.monotonic() - self._began
 
-    def first(self) -> tuple[Measure, list[str], dict[_Key, Verdict], dict[_Key, _Cure]]:
-        """The program as it is, the user's files that it has imported, what its symptoms say of their findings, and the
-        keys of these symptoms.
+    def first(self) -> tuple[Measure, list[Diagnostic], dict[_Key, Verdict], dict[_Key, _Cure]]:
+        """The program as it is, the findings in the user's files that it has imported, and what its symptoms say of them,
+        with the keys of these.
 
         Afterwards all runs take as many batches.
         """
@@ -151,13 +150,14 @@ class _Runs:
             loop = min(self._script.seconds or _SECONDS, _SECONDS)
             ran = self._run(there, {"seconds": 0.0, "loop_seconds": loop})
             files = [scratch.original(each) for each in (*ran.seen.modules, scratch.script.path)]
-            verdicts, keys = _of_symptoms(ran, scratch)
+            findings = findings_in(own_files(each for each in files if each))
+            verdicts, keys = _of_symptoms(ran, scratch, findings)
         self._attributes = [
             attribute for each in ran.seen.records if each.contents for attribute in each.contents.attributes
         ]
         if ran.seen.is_enough and not self.batches:
             self.batches = max((each.batches for each in ran.seen.records), default=0)
-        return measure_of(ran), own_files(each for each in files if each), verdicts, keys
+        return measure_of(ran), findings, verdicts, keys
 
     def spawned(self, findings: Sequence[Diagnostic]) -> list[Verdict]:
         """What a run with spawned workers says of findings about these, which have no fix."""
@@ -167,7 +167,7 @@ class _Runs:
             seconds = _LONGER * max(self._longest, _SECONDS)
             there = dataclasses.replace(scratch.script, seconds=seconds, batches=self.batches)
             ran = self._run(there, _SPAWNED)
-            seen, _ = _of_symptoms(ran, scratch)
+            seen, _ = _of_symptoms(ran, scratch, findings)
         found = []
         for one in findings:
             known = seen.get(_key(one))
@@ -243,11 +243,22 @@ def _key(one: Diagnostic) -> _Key:
     return os.path.realpath(one.filename), one.start.line, one.code
 
 
-def _of_symptoms(ran: Ran, scratch: Scratch) -> tuple[dict[_Key, Verdict], dict[_Key, _Cure]]:
-    """What the symptoms of a run say of findings, by their places in the user's files; vague ones are hints.
+def _of_symptoms(
+    ran: Ran, scratch: Scratch, findings: Sequence[Diagnostic]
+) -> tuple[dict[_Key, Verdict], dict[_Key, _Cure]]:
+    """What the symptoms of a run say of these findings, by their places in the user's files; vague ones are hints.
 
-    The keys are those of symptoms that a fix takes away at once, if it is right.
+    A symptom speaks of the likeliest of them. The keys are those of symptoms that a fix takes away at once, if it is
+    right.
     """
+    wanted = {_key(one) for one in findings}
+
+    def there(one: Diagnostic) -> Diagnostic | None:
+        """The finding in the user's file, if it is one of these."""
+        name = scratch.original(one.filename)
+        found = dataclasses.replace(one, filename=name) if name is not None else None
+        return found if found is not None and _key(found) in wanted else None
+
     seen = ran.seen
     report = diagnose(
         seen.records,
@@ -263,25 +274,19 @@ def _of_symptoms(ran: Ran, scratch: Scratch) -> tuple[dict[_Key, Verdict], dict[
     hints: list[Verdict] = []
     keys: dict[_Key, _Cure] = {}
     for each, workers in sorted(rows, key=lambda row: (row[0].rank, -row[0].weight)):
+        own = [one for one in map(there, each.findings) if one is not None]
         if each.kind in _VAGUE:
-            hints += [Verdict(one, Kind.NOT_TRIED, f"{_NO_FIX}; {each.title}") for one in each.findings]
+            hints += [Verdict(one, Kind.NOT_TRIED, f"{_NO_FIX}; {each.title}") for one in own]
             continue
         if each.rank not in (MEMORY, SPEED) or each.kind in _AT_ONCE:
-            for one in each.findings:
-                name = scratch.original(one.filename)
-                if name is not None:
-                    keys.setdefault((os.path.realpath(name), one.start.line, one.code), (each.key, each.title))
+            for one in own:
+                keys.setdefault(_key(one), (each.key, each.title))
         # The bytes of a symptom are those of its finding, if it has one only.
         held = round(each.weight) if each.kind in _BYTES and len(each.findings) == 1 and workers else None
-        several += [Verdict(one, Kind.CONFIRMED, each.title, 0, held, workers) for one in each.findings[:1]]
-    cleared = [each for loader in report.loaders for each in loader.cleared]
-    several += [Verdict(each.finding, Kind.NO_EFFECT, each.reason) for each in cleared]
+        several += [Verdict(one, Kind.CONFIRMED, each.title, 0, held, workers) for one in own[:1]]
+    cleared = [(there(each.finding), each.reason) for loader in report.loaders for each in loader.cleared]
+    several += [Verdict(one, Kind.NO_EFFECT, reason) for one, reason in cleared if one is not None]
     found: dict[_Key, Verdict] = {}
     for verdict in (*several, *hints):
-        one = verdict.finding
-        name = scratch.original(one.filename)
-        if name is None:
-            continue
-        there = dataclasses.replace(one, filename=name)
-        found.setdefault(_key(there), dataclasses.replace(verdict, finding=there))
+        found.setdefault(_key(verdict.finding), verdict)
     return found, keys
