@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from dataloader_lint.diagnostics import Diagnostic, Level, Place, Position, Reason
+from dataloader_lint.doctor.diagnosis import summary
 from dataloader_lint.doctor.findings import matching, of_loader
+from dataloader_lint.doctor.records import Epoch, LoaderRecord, Settings
+from dataloader_lint.doctor.seen import Machine
 from dataloader_lint.doctor.symptoms.failing import errors
 
 
@@ -55,3 +58,15 @@ def test_what_a_worker_raised_and_not_that_it_raised() -> None:
     assert found.codes == ("DL209", "DL216")
     (other,) = errors(f"{text}nobody knows this", [])
     assert "DL604" in other.codes
+
+
+def test_an_epoch_without_a_batch() -> None:
+    settings = Settings(8, 128, 2, False, False, "", "fork", True, 0.0, True, False)
+    record = LoaderRecord(("train.py", 7), settings, "", "Numbers")
+    record.epochs = [Epoch(0.0, 0.1, ended=True)]
+    found = [each for each in summary(record, 1, Machine()).symptoms if each.codes == ("DL621",)]
+    assert [each.title for each in found] == [
+        "an epoch ends without a batch: each of 8 workers drops what does not fill a batch of 128 (`drop_last=True`)"
+    ]
+    record.batches = 3
+    assert not any(each.codes == ("DL621",) for each in summary(record, 1, Machine()).symptoms)

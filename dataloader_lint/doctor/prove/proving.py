@@ -138,8 +138,7 @@ class _Runs:
         return time.monotonic() - self._began
 
     def first(self) -> tuple[Measure, list[Diagnostic], dict[_Key, Verdict], dict[_Key, _Cure]]:
-        """The program as it is, the findings in the user's files that it has imported, and what its symptoms say of them,
-        with the keys of these.
+        """The program as it is, the findings in the files that it imports, what its symptoms say of them, their keys.
 
         Afterwards all runs take as many batches.
         """

@@ -21,6 +21,7 @@ _FINDERS: tuple[Callable[[LoaderRecord, LoaderReport], Iterator[Symptom]], ...] 
     wrong.changing,
     wrong.stale,
     wrong.left_out,
+    wrong.empty,
     memory.copies,
     memory.growth,
     memory.caches,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from dataloader_lint.doctor import words
 from dataloader_lint.doctor.measured import LoaderReport, Symptom
 from dataloader_lint.doctor.records import LoaderRecord
 from dataloader_lint.doctor.symptoms.ranks import FEWEST, WRONG
@@ -141,3 +142,16 @@ def left_out(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
         title = f"{count % size} of {count} samples are left out of each epoch (`drop_last=True`)"
         advice = "`drop_last=False` where results are counted"
         yield Symptom("left-out", title, advice, ("DL313",), WRONG, float(count % size), needs_finding=True)
+
+
+def empty(record: LoaderRecord, _report: LoaderReport) -> Iterator[Symptom]:
+    """Epochs that end without a batch although workers read samples: each of them drops its own rest."""
+    settings = record.settings
+    if not settings.drop_last or not settings.num_workers or record.batches:
+        return
+    if any(each.ended for each in record.epochs):
+        title = (
+            f"an epoch ends without a batch: each of {words.several(settings.num_workers, 'worker')} drops what does "
+            f"not fill a batch of {settings.batch_size} (`drop_last=True`)"
+        )
+        yield Symptom("empty", title, "`drop_last=False`, or fewer workers", ("DL621",), WRONG, 20.0)
