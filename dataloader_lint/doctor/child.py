@@ -14,6 +14,8 @@ import sys
 import time
 from importlib.machinery import PathFinder
 
+from dataloader_lint.doctor.quiet_files import replace
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import types
@@ -125,7 +127,7 @@ class _Watching:
         if self._watch is not None:
             self._watch.stop()  # trials are not watched
         trials = try_settings(loader, step=target["step"])
-        _replace(os.path.join(self._folder, TRIALS), pickle.dumps(trials))
+        replace(os.path.join(self._folder, TRIALS), pickle.dumps(trials))
         raise Enough
 
     def _write(self, *, is_last: bool = False) -> None:
@@ -148,7 +150,7 @@ class _Watching:
 
                 seen.note(error, traceback.extract_tb(error.__traceback__))
         try:
-            _replace(os.path.join(self._folder, SEEN), pickle.dumps(seen))
+            replace(os.path.join(self._folder, SEEN), pickle.dumps(seen))
         except OSError:  # a full disk, or a folder that is gone: the script goes on
             self._next = float("inf")
         now = time.monotonic()
@@ -161,12 +163,6 @@ class _Watching:
         if self._watch is not None:
             self._watch.stop()
         self._write(is_last=True)
-
-
-def _replace(path: str, content: bytes) -> None:
-    with open(path + ".new", "wb") as file:
-        file.write(content)
-    os.replace(path + ".new", path)
 
 
 class _Finder:

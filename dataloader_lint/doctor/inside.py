@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from dataloader_lint.doctor.meter import Meter
+from dataloader_lint.doctor.quiet_files import read
 
 
 class InWorker:
@@ -85,9 +86,8 @@ def read_lines(folder: str) -> dict[int, list[dict[str, Any]]]:
         if end != "jsonl" or not pid.isdigit():
             continue
         lines = []
-        with open(os.path.join(folder, name), "rb") as file:
-            for line in file.read().splitlines():
-                with contextlib.suppress(ValueError):
-                    lines.append(json.loads(line))
+        for line in read(os.path.join(folder, name)).splitlines():
+            with contextlib.suppress(ValueError):
+                lines.append(json.loads(line))
         found[int(pid)] = lines
     return found

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from dataloader_lint.doctor.quiet_files import read
+
 _IS_LINUX = sys.platform == "linux"
 _NORMAL = 1.96  # the two-sided 95 % quantile of the normal distribution
 _MOST_POINTS = 100
@@ -26,8 +28,7 @@ def memory_of_this_process() -> Memory:
     """What this process holds now. Takes about a millisecond for each 100 MB."""
     if _IS_LINUX:
         try:
-            with open("/proc/self/smaps_rollup", "rb") as file:
-                return _rollup(file.read())
+            return _rollup(read("/proc/self/smaps_rollup"))
         except (OSError, ValueError):  # an old kernel, or one that hides it
             pass
     import psutil

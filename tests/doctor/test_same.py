@@ -344,6 +344,16 @@ PROGRAMS = {
         half = iter(DataLoader(Rows(80), batch_size=4, num_workers=1))
         print(next(half).tolist())
     """,
+    "files that it opens are noted": """
+        import builtins
+        own = builtins.open
+        def noted(*arguments, **named):
+            print("open", arguments[0])
+            return own(*arguments, **named)
+        builtins.open = noted
+        print(read(), read(num_workers=1))
+        open("mine.txt", "w").close()
+    """,
     "the constructor and the iterator as others see them": """
         import inspect, pickle
         print(list(inspect.signature(DataLoader.__init__).parameters)[:4], DataLoader.__init__.__name__)
