@@ -154,8 +154,9 @@ class _Runs:
         self._attributes = [
             attribute for each in ran.seen.records if each.contents for attribute in each.contents.attributes
         ]
-        if ran.seen.is_enough and not self.batches:
-            self.batches = max((each.batches for each in ran.seen.records), default=0)
+        reached = max((each.batches for each in ran.seen.records), default=0)
+        if ran.seen.is_enough and reached:  # by its time or by its batches
+            self.batches = min(self.batches or reached, reached)
         return measure_of(ran), findings, verdicts, keys
 
     def spawned(self, findings: Sequence[Diagnostic]) -> list[Verdict]:
