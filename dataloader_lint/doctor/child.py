@@ -57,6 +57,7 @@ class _Watching:
         self._loop = plan.get("loop_seconds", 0.0)  # from the first batch
         self._threads = os.environ.get(_THREADS)
         self._watch: Watch | None = None
+        self._dumps: Callable[[object], bytes] | None = None
         self._next = 0.0
         self._problem = ""
         self._is_enough = False
@@ -65,6 +66,10 @@ class _Watching:
         """Begin; torch's loaders have just been imported."""
         if os.getpid() != self._pid:
             return
+        # Kept, as the script may put something else into the module.
+        from pickle import dumps
+
+        self._dumps = dumps
         from dataloader_lint.doctor import pickling, seen  # noqa: F401 (now: later, threads may fork)
         from dataloader_lint.doctor.watching import UnsupportedTorchError, Watch
 
@@ -132,8 +137,6 @@ class _Watching:
 
     def _write(self, *, is_last: bool = False) -> None:
         """Write down all that was seen until now, for the process that waits for this one."""
-        import pickle
-
         from dataloader_lint.doctor.seen import Seen, machine, peak
 
         began = time.monotonic()
@@ -150,8 +153,12 @@ class _Watching:
 
                 seen.note(error, traceback.extract_tb(error.__traceback__))
         try:
-            replace(os.path.join(self._folder, SEEN), pickle.dumps(seen))
-        except OSError:  # a full disk, or a folder that is gone: the script goes on
+            if self._dumps is None:
+                from pickle import dumps
+
+                self._dumps = dumps
+            replace(os.path.join(self._folder, SEEN), self._dumps(seen))
+        except Exception:  # a full disk, a folder that is gone, modules that the script has changed: it goes on
             self._next = float("inf")
         now = time.monotonic()
         self._next = max(self._next, now + max(_PAUSE, (now - began) / _SHARE))
@@ -160,9 +167,10 @@ class _Watching:
         """The last thing that the process does before it takes its modules apart."""
         if os.getpid() != self._pid:  # forked
             return
-        if self._watch is not None:
-            self._watch.stop()
-        self._write(is_last=True)
+        with contextlib.suppress(Exception):  # a script that has taken Python's own functions away
+            if self._watch is not None:
+                self._watch.stop()
+            self._write(is_last=True)
 
 
 class _Finder:

@@ -155,7 +155,7 @@ def _cleared(one: LoaderReport, findings: Sequence[Diagnostic]) -> list[Cleared]
                 found.append(Cleared(finding, f"{count}{words.size(largest.size)}"))
         elif finding.code == "DL306" and one.batches >= 10 and one.wait_share < 0.05 and one.step > 0:
             found.append(Cleared(finding, f"the loop waits for {one.wait_share:.0%} of its time only"))
-        elif finding.code == "DL309" and one.startup is not None and one.batches >= 10:
+        elif finding.code == "DL309" and one.startup is not None and one.batches >= 10 and one.epochs > 1:
             if not any(each.kind == "starting" for each in one.symptoms):
                 found.append(Cleared(finding, f"workers start in {words.seconds(one.startup)}"))
     return found

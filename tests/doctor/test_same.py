@@ -344,6 +344,11 @@ PROGRAMS = {
         half = iter(DataLoader(Rows(80), batch_size=4, num_workers=1))
         print(next(half).tolist())
     """,
+    "a module that it replaces a function of": """
+        import json, pickle
+        pickle.dumps = json.dumps = None
+        print(read())
+    """,
     "files that it opens are noted": """
         import builtins
         own = builtins.open
