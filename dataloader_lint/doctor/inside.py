@@ -6,10 +6,10 @@ The main process reads the files when the workers are done or dead.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Callable
 from functools import partial
+from json import loads as _loads
 from typing import Any
 
 from dataloader_lint.doctor.meter import Meter
@@ -88,6 +88,6 @@ def read_lines(folder: str) -> dict[int, list[dict[str, Any]]]:
         lines = []
         for line in read(os.path.join(folder, name)).splitlines():
             with contextlib.suppress(ValueError):
-                lines.append(json.loads(line))
+                lines.append(_loads(line))
         found[int(pid)] = lines
     return found

@@ -7,13 +7,13 @@ held to a share of the time that the process has lived.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 import time
 import weakref
 from collections.abc import Callable
 from hashlib import blake2b
+from json import dumps as _dumps  # kept, as the script may put something else into the module
 from typing import Any
 
 from dataloader_lint.doctor import reads
@@ -221,7 +221,7 @@ class Meter:
         try:
             file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
-                os.write(file, (json.dumps({"kind": kind, **values}, default=str) + "\n").encode())
+                os.write(file, (_dumps({"kind": kind, **values}, default=str) + "\n").encode())
             finally:
                 os.close(file)
         except OSError:
