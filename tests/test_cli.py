@@ -127,7 +127,7 @@ def test_named_files_are_parsed_even_if_no_rule_has_to_look_at_them() -> None:
     write("a/text.ipynb", "garbage")
     write("a/cut.ipynb", '{"cells": [')
     write("a/fine.ipynb", '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
-    assert run("a") == (0, "All checks passed!\n", "")
+    assert run("a") == (0, "All checks passed! 9 files, no DataLoader or Dataset in them.\n", "")
     for more in ((), ("--fix",)):
         code, out, err = run(
             *more, "--output-format", "concise", "a", *(f"a/{path.name}" for path in Path("a").iterdir())
@@ -347,11 +347,12 @@ def test_files_that_cannot_matter_import_next_to_nothing() -> None:
     bare = processes.run([sys.executable, "-c", "import sys; print(*sys.modules)"], check=True)
     more = imported_by() - set(bare.stdout.split())
     assert more <= {
-        "All checks passed!", "__future__", "dataloader_lint.engine", "dataloader_lint.engine.parallel",
+        "All checks passed! 2 files, no DataLoader or Dataset in them.", "__future__",
+        "dataloader_lint.engine", "dataloader_lint.engine.parallel",
         "dataloader_lint.engine.run", "gc",
         "dataloader_lint.source.projects", "dataloader_lint", "dataloader_lint.cli", "dataloader_lint.settings",
         "dataloader_lint.cli.command", "dataloader_lint.cli.linting", "dataloader_lint.cli.options",
-        "dataloader_lint.cli.report",
+        "dataloader_lint.cli.nothing_known", "dataloader_lint.cli.report",
         "dataloader_lint.gate", "dataloader_lint.engine.runner", "dataloader_lint.source.pyproject",
             "dataloader_lint.source", "dataloader_lint.source.discovery", "dataloader_lint.source.reading",
             "dataloader_lint.source.confinement", "dataloader_lint.source.unread_configuration", "errno",

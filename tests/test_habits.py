@@ -25,7 +25,7 @@ def test_check_is_understood_as_a_first_word() -> None:
     hint = "dataloader-lint: no such file or directory: lint; no `lint` is needed: dataloader-lint .\n"
     assert run("lint", ".") == (2, "", hint)
     write("check", "")
-    assert run("check") == (0, "All checks passed!\n", "")
+    assert run("check") == (0, "All checks passed! 1 file, no DataLoader or Dataset in it.\n", "")
 
 
 def test_a_name_for_standard_input_is_enough() -> None:

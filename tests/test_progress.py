@@ -63,7 +63,7 @@ def test_a_diff_is_not_printed_over_the_bar() -> None:
 def test_a_short_run_shows_nothing() -> None:
     write("a.py", "")
     write("b.py", "")
-    assert on_a_terminal(patient=True) == ("", "All checks passed!\n")
+    assert on_a_terminal(patient=True) == ("", "All checks passed! 2 files, no DataLoader or Dataset in them.\n")
 
 
 def test_what_the_bar_looks_like(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,7 +156,7 @@ def _work_on(found: Found, options: Options) -> int:
         from dataloader_lint.cli.adopting import without_baseline
 
         diagnostics, hidden = without_baseline(diagnostics, found, options)
-    return report(diagnostics, options, hidden=hidden)
+    return report(diagnostics, options, hidden=hidden, files=found.files)
 
 
 def _lint_stdin(options: Options) -> int:

@@ -9,7 +9,7 @@ from dataloader_lint.cli.options import Options, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import TextIO
 
     from dataloader_lint.diagnostics import Diagnostic
@@ -38,16 +38,18 @@ def report(
     fixed: Fixed | None = None,
     hidden: int = 0,
     stream: TextIO | None = None,
+    files: Sequence[str] = (),
 ) -> int:
     """Print the findings and return the exit code.
 
     `stdin` is what came through standard input, where that was linted, `fixed` what came of fixing, `hidden` how many
-    more findings the baseline holds. Raises UsageError where `--output-file` cannot be written.
+    more findings the baseline holds, `files` what was linted. Raises UsageError where `--output-file` cannot be
+    written.
     """
     is_text = options.settings.output_format in TEXTS
     if is_text and not (diagnostics or fixed or hidden or options.output_file):
         if not options.quiet:
-            print("All checks passed!", flush=True)
+            _show_passed(files, options)
         return CLEAN
     if fixed is None and stdin is None and _is_first_look(diagnostics, options):
         from dataloader_lint.cli.formats import overview
@@ -80,6 +82,20 @@ def report(
 
         show(lines, stream)
     return exit_code(diagnostics, options)
+
+
+def _show_passed(files: Sequence[str], options: Options) -> None:
+    """Say that nothing was found, and where no file has a DataLoader, that there was nothing to find."""
+    from dataloader_lint.cli.nothing_known import remarks
+
+    where, more = remarks(files, options.settings)
+    passed = f"All checks passed! {where}".rstrip()
+    if not more:
+        print(passed, flush=True)
+        return
+    from dataloader_lint.cli.terminal import show
+
+    show([passed, *more])
 
 
 # More problems than this are not shown in full at first, however large the screen.
