@@ -109,6 +109,11 @@ def lint_paths(options: Options) -> int:
 
             for problem in unread(os.curdir):
                 _complain(f"warning: {problem}")
+        if options.settings.samples or options.settings.extra_words:
+            from dataloader_lint.cli.unmatched_names import unmatched
+
+            for problem in unmatched(options.settings):
+                _complain(f"warning: {problem}")
         for path, why in found.skipped:
             _complain(f"warning: {path} is skipped: {why}")
     if not (found.files or found.missing or found.unreadable or found.skipped or options.quiet):

@@ -1,0 +1,102 @@
+"""Names in the settings that the project does not hold: of loaders, Datasets, and classes with a number of samples.
+
+Such a name changes nothing, so a spelling mistake in it would go unnoticed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataloader_lint.settings import Settings
+
+_ADDED = ("extend_dataloaders", "extend_datasets", "extend_iterable_datasets")
+_DEFINED = rb"(?m)^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(%s)\b|^[ \t]*(%s)[ \t]*(?::[^=\n]+)?="
+
+
+def unmatched(settings: Settings) -> Iterator[str]:
+    """What is wrong with the names in the settings, a line for each.
+
+    A qualified name whose first part is no package or module of the project may be that of a library that is not
+    installed: nothing is said of it.
+    """
+    from dataloader_lint.source.projects import Roots
+
+    project = Roots(settings.roots).of(os.getcwd())
+    folders = tuple(dict.fromkeys((project, os.path.join(project, "src"), *settings.src, *settings.roots)))
+    for key in _ADDED:
+        for name in getattr(settings, key):
+            problem = _problem(name, folders)
+            if problem:
+                yield f"{key.replace('_', '-')}: {problem}"
+    globs = [glob for glob, _ in settings.samples if glob != "*"]
+    if globs:
+        for glob in _without_class(globs, project):
+            yield f"samples: the project has no class {glob!r}"
+
+
+def _problem(name: str, folders: tuple[str, ...]) -> str:
+    """Why a qualified name means nothing; empty if it means something, or comes from elsewhere."""
+    first, *others = name.split(".")
+    for folder in folders:
+        base = os.path.join(folder, first)
+        if not (os.path.isdir(base) or os.path.isfile(f"{base}.py")):
+            continue
+        length = 1
+        while length < len(others) and _is_module(os.path.join(base, *others[:length])):
+            length += 1
+        path = os.path.join(folder, first, *others[: length - 1])
+        text = _text(f"{path}.py") or _text(os.path.join(path, "__init__.py"))
+        if not text and not os.path.isfile(os.path.join(path, "__init__.py")):
+            continue  # a folder of the same name, such as one with data
+        module, rest = ".".join([first, *others[: length - 1]]), others[length - 1]
+        return _in_module(module, rest, text)
+    return ""
+
+
+def _in_module(module: str, name: str, text: bytes) -> str:
+    word = name.encode()
+    if re.search(_DEFINED % (word, word), text):
+        return ""
+    if re.search(rb"\b%s\b" % word, text):
+        return f"{module} only imports {name}: name the module that defines it"
+    if re.search(rb"(?m)^from .* import \*", text):
+        return ""
+    from dataloader_lint.source.key import suggestion
+
+    known = {(one or other).decode() for one, other in re.findall(_DEFINED % (rb"\w+", rb"\w+"), text)}
+    return f"{module} defines no {name}{suggestion(name, sorted(known))}"
+
+
+def _is_module(path: str) -> bool:
+    return os.path.isdir(path) or os.path.isfile(f"{path}.py")
+
+
+def _without_class(globs: list[str], project: str) -> list[str]:
+    """The globs that match no word of the project's files: a class of a library is named where it is used."""
+    from dataloader_lint.source.globs import matcher
+    from dataloader_lint.source.projects import contents_of
+
+    left = {glob: matcher(glob) for glob in globs}
+    seen: set[bytes] = set()
+    for path in (each for several in contents_of(project) for each in several):
+        if not left:
+            break
+        new = {*re.findall(rb"\b[^\W\d]\w*", _text(path))} - seen
+        seen |= new
+        words = [word.decode() for word in new]
+        left = {glob: test for glob, test in left.items() if not any(map(test, words))}
+    return list(left)
+
+
+def _text(path: str) -> bytes:
+    from dataloader_lint.engine.run import read
+
+    try:
+        return read(path)
+    except OSError:
+        return b""
