@@ -96,6 +96,15 @@ def test_full_crops_long_lines_around_the_finding() -> None:
     assert max(map(len, whole.splitlines())) < 70
 
 
+@pytest.mark.parametrize(("ahead", "marked"), [(20, 45), (29, 58), (1, 59), (45, 16), (300, 50)])
+def test_full_shows_all_of_a_marked_part_that_fits(ahead: int, marked: int) -> None:
+    source = "a" * ahead + "[" + "b" * (marked - 2) + "]" + "c" * 90
+    code, marks = drawn(made(1, ahead, (1, ahead + marked)), source, width=60).splitlines()[3:5]
+    assert code[marks.index("^") : marks.rindex("^") + 1] == source[ahead : ahead + marked]
+    assert len(code) <= len("1 | ") + 60 + len("…")
+    assert code.startswith("1 | …") == (ahead + marked > 60)
+
+
 @pytest.mark.parametrize(
     ("line", "column", "end", "shown", "marks"),
     [

@@ -127,9 +127,12 @@ def _marks(number: int, start: Position, end: Position, columns: list[int], left
 def _left_edge(lines: Sequence[str], start: Position, end: Position, width: int) -> int:
     """From which character on the lines are shown, so that the marked place of a long line is in sight."""
     marked_to = end.column if end.line == start.line else len(lines[start.line - 1])
-    if start.column <= width // 2 or marked_to <= width:
+    if marked_to <= width:
         return 0
-    return start.column - width // 3
+    room = width - (marked_to - start.column) - 1  # for what stands ahead, the last of it an ellipsis
+    if room < 1:
+        return 0 if start.column <= width // 2 else start.column - width // 3
+    return max(start.column - min(width // 3, room), 0)
 
 
 def widen(line: str, left: int, width: int) -> tuple[str, list[int]]:
