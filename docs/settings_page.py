@@ -105,7 +105,8 @@ not know, unless its setting `external` has `["DL"]`.
 ## In flake8
 
 flake8 loads the plugin in each environment that has both, and installing this package installs flake8. From then on
-each flake8 run there shows the rules that are on by default, notes among them. To change that:
+each flake8 run there shows the findings of the rules that are on by default, but no notes: whatever flake8 shows fails
+the run. To change that:
 
 | Wanted | How |
 |---|---|
@@ -115,7 +116,7 @@ each flake8 run there shows the rules that are on by default, notes among them. 
 | some rules only | `extend-ignore = DL` with `extend-select = DL2` |
 | an opt-in rule | its full code: `extend-select = DL309` |
 | not in some files | `per-file-ignores = legacy/*:DL` |
-| no notes | `dl-notes = false` in flake8's file, or `notes = false` in `pyproject.toml` |
+| notes, too | `dl-notes = true` in flake8's file; `notes` of `pyproject.toml` does not count here |
 
 In an environment without this package `flake8 --select DL` checks nothing, prints nothing and exits with 0, and flake8
 ignores `dl-` keys in its files. So in CI, look for `dataloader-lint` in `flake8 --version`, or run `dataloader-lint`

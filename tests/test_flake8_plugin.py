@@ -103,13 +103,13 @@ def test_the_plugin_is_on_by_default() -> None:
 @pytest.mark.parametrize(
     ("settings", "shown"),
     [
-        ("", ["DL101", "DL201", "DL301"]),
+        ("", ["DL201", "DL301"]),
         ("extend-ignore = DL", []),
         ("select = E,F,W,C90", []),
         ("extend-ignore = DL\nextend-select = DL2", ["DL201"]),
-        ("extend-select = DL309", ["DL101", "DL201", "DL301", "DL309"]),
+        ("extend-select = DL309", ["DL201", "DL301", "DL309"]),
         ("per-file-ignores = legacy/*:DL", []),
-        ("dl-notes = false", ["DL201", "DL301"]),
+        ("dl-notes = true", ["DL101", "DL201", "DL301"]),
     ],
 )
 def test_what_the_page_of_settings_says_of_flake8(settings: str, shown: list[str]) -> None:
@@ -121,10 +121,17 @@ def test_what_the_page_of_settings_says_of_flake8(settings: str, shown: list[str
     assert [line for line in settings.splitlines() if f"`{line}`" not in page] == []
 
 
-def test_notes_are_off_by_the_project_too() -> None:
+def test_notes_are_for_an_option_of_flake8_to_show() -> None:
     write("a.py", EACH)
-    write("pyproject.toml", "[tool.dataloader-lint]\nnotes = false\nignore = ['DL2']\n")
+    write("pyproject.toml", "[tool.dataloader-lint]\nnotes = true\nignore = ['DL2']\n")
     assert sorted(line.split()[1] for line in flake8("--select", "DL", "a.py")[1]) == ["DL201", "DL301"]
+    shown = flake8("--select", "DL", "--dl-notes", "true", "a.py")[1]
+    assert sorted(line.split()[1] for line in shown) == ["DL101", "DL201", "DL301"]
+
+
+def test_notes_alone_fail_no_run() -> None:
+    write("a.py", EACH.replace(", persistent_workers=True", "").replace(", collate_fn=lambda rows: rows", ""))
+    assert flake8("--isolated", "--select", "DL", "a.py") == (0, [], "")
 
 
 def test_jobs() -> None:
