@@ -27,6 +27,8 @@ TABLE = [
     ("x = 1  # noqa: DL301  # type: ignore", ["DL301"], "x = 1  # type: ignore"),
     ("x = 1  # type: ignore # noqa: DL301", ["DL301"], "x = 1  # type: ignore"),
     ("x = 1  # noqa: DL888", ["DL888"], "x = 1"),
+    ("x = 1  # noqa: DL3x3", ["DL3x3"], "x = 1"),
+    ("x = 1  # noqa: DL999", ["DL999"], "x = 1"),
     (f"{RAISES}  # noqa: DL301", [], None),
     (f"{RAISES}  # noqa: DL3", [], None),
     (f"{RAISES}  # noqa: DL301, DL302", ["DL302"], f"{RAISES}  # noqa: DL301"),
@@ -51,6 +53,31 @@ def test_unused_codes(line: str, codes: list[str], fixed: str | None) -> None:
         assert fix_source(source, "a.py").source.decode() == f"{IMPORT}{fixed}\nuse(x)\n"
     elif not codes:
         assert lint_source(source, "a.py") == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "codes", "problem", "advice"),
+    [
+        ("dl301", ["DL001", "DL301"], "`# noqa: dl301` suppresses nothing: codes are in capitals", "write DL301"),
+        ("E501, Dl301", ["DL001", "DL301"], "`# noqa: Dl301` suppresses nothing: codes are in capitals", "write DL301"),
+        (
+            "persistent-workers-without-workers why",
+            ["DL001"],
+            "`# noqa: persistent-workers-without-workers` suppresses all findings of the line, as it holds no code",
+            "write DL301",
+        ),
+        ("well-known", [], "", ""),
+        ("e501", ["DL301"], "", ""),
+    ],
+)
+def test_comments_that_are_misread(comment: str, codes: list[str], problem: str, advice: str) -> None:
+    source = f"{IMPORT}{RAISES}  # noqa: {comment}\n".encode()
+    found = lint_source(source, "a.py", Settings(select=("DL301", "DL001")))
+    assert sorted(one.code for one in found) == codes
+    assert [(one.problem, one.advice) for one in found if one.code == "DL001"] == (
+        [(problem, advice)] if problem else []
+    )
+    assert f"# noqa: {comment}" in fix_source(source, "a.py").source.decode()
 
 
 def test_a_line_with_nothing_else_goes() -> None:

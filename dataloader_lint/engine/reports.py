@@ -109,16 +109,17 @@ def unused_noqa(
 ) -> list[tuple[Diagnostic, Repair | None]]:
     """A DL001 for each comment that suppresses none of the findings of a text, with the repair that removes it.
 
-    `found` are all findings, suppressed ones among them.
+    Also one without a repair for each comment that is read otherwise than it is meant. `found` are all findings,
+    suppressed ones among them.
     """
     if settings.ignore_noqa or "noqa" not in text.lower():
         return []
     from dataloader_lint.diagnostics import Diagnostic, Position, Safety
     from dataloader_lint.rules.levels import level_of
-    from dataloader_lint.rules.registry import UNUSED_NOQA, found_rules
+    from dataloader_lint.rules.registry import INTERNAL_ERROR, UNUSED_NOQA, found_rules
     from dataloader_lint.rules.selection import is_fixable, is_selected, selected_rules
     from dataloader_lint.source.decoding import line_starts
-    from dataloader_lint.source.unused_noqa import unused_comments
+    from dataloader_lint.source.unused_noqa import misread_comments, unused_comments
 
     rules = found_rules()
     rule = rules[UNUSED_NOQA].rule
@@ -127,21 +128,34 @@ def unused_noqa(
     ran = {one.rule.code for one in selected_rules(settings)}
     level = level_of(rule, settings)
     starts = [*line_starts(text), len(text)]
-    places = [(one.code, (one.start.line, *one.statement_lines)) for one in found]
+    places = [(one.code, (one.start.line, *one.statement_lines)) for one in found if one.code != INTERNAL_ERROR]
 
     def can_tell(prefix: str) -> bool:
-        return all(code in ran for code in rules if code.startswith(prefix))
+        return prefix == INTERNAL_ERROR or all(code in ran for code in rules if code.startswith(prefix))
 
+    def code_of(name: str) -> str:
+        return next((code for code, one in rules.items() if one.rule.name == name), "")
+
+    misread = [
+        Diagnostic(
+            *(filename, Position(one.line, one.start), Position(one.line, one.end), UNUSED_NOQA),
+            *(one.problem, one.advice, (one.line, one.line)),
+            level=level,
+        )
+        for one in misread_comments(text, code_of)
+    ]
     unused = list(unused_comments(text, places, can_tell))
     if not unused:
-        return []
+        return [(one, None) for one in misread]
     from dataloader_lint.edits import Edit, Repair  # which loads LibCST
 
-    made: list[tuple[Diagnostic, Repair | None]] = []
+    made: list[tuple[Diagnostic, Repair | None]] = [(one, None) for one in misread]
     for comment in unused:
         unknown = [code for code in comment.codes if not any(one.startswith(code) for one in rules)]
         codes = ", ".join(comment.codes)
         why = f"there is no rule {unknown[0]}" if unknown else "it suppresses nothing"
+        if comment.codes == (INTERNAL_ERROR,):
+            why = "errors of the linter itself cannot be suppressed"
         problem = f"unused `# noqa: {codes}`: {why}"
         start, end = Position(comment.line, comment.start), Position(comment.line, comment.end)
         lines = (comment.line, comment.line)

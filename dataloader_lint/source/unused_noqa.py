@@ -1,4 +1,4 @@
-"""`# noqa: DL...` comments that suppress nothing, and the edits that remove them."""
+"""`# noqa: DL...` comments that suppress nothing, the edits that remove them, and comments that are misread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from dataloader_lint.source.decoding import split_lines
 from dataloader_lint.source.noqa import COMMENT, SEPARATOR, joined_lines
 
-_OURS = re.compile(r"DL\d{0,3}")
+_OURS = re.compile(r"DL(?:\d\w*)?")
+_IN_SMALL_LETTERS = re.compile(r"[Dd][Ll]\d{1,3}")
+_NAME = re.compile(r":[ \t]?([a-z0-9]+(?:-[a-z0-9]+)+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,58 @@ class UnusedComment:
     cut_to: int
     content: str
     drops_line: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MisreadComment:
+    """A comment that flake8's grammar takes otherwise than it is meant: its place, what is wrong, and what to write."""
+
+    line: int
+    start: int
+    end: int
+    problem: str
+    advice: str
+
+
+def misread_comments(text: str, code_of: Callable[[str], str]) -> Iterator[MisreadComment]:
+    """Yields the comments with a code of ours in small letters, or with the name of a rule.
+
+    The first suppress nothing, as flake8 has it, the others whatever is found on the line. `code_of` gives the code of
+    a rule by its name, and an empty text for what is no name.
+    """
+    if not any(_is_misread(found, text, code_of) for found in COMMENT.finditer(text)):
+        return
+    lines = split_lines(text)
+    for line, column in _comments(lines):
+        comment = COMMENT.search(lines[line - 1], column)
+        if comment is None:
+            continue
+        if comment["codes"]:
+            for code in _in_small_letters(comment["codes"]):
+                problem = f"`# noqa: {code}` suppresses nothing: codes are in capitals"
+                yield MisreadComment(line, comment.start(), comment.end(), problem, f"write {code.upper()}")
+            continue
+        name, end = _name_behind(comment, lines[line - 1])
+        code = code_of(name)
+        if code:
+            problem = f"`# noqa: {name}` suppresses all findings of the line, as it holds no code"
+            yield MisreadComment(line, comment.start(), end, problem, f"write {code}")
+
+
+def _is_misread(comment: re.Match[str], text: str, code_of: Callable[[str], str]) -> bool:
+    if comment["codes"]:
+        return bool(_in_small_letters(comment["codes"]))
+    return bool(code_of(_name_behind(comment, text)[0]))
+
+
+def _in_small_letters(codes: str) -> list[str]:
+    return [code for code in SEPARATOR.split(codes) if _IN_SMALL_LETTERS.fullmatch(code) and not code.isupper()]
+
+
+def _name_behind(comment: re.Match[str], text: str) -> tuple[str, int]:
+    """The words with hyphens behind `# noqa:`, and where they end; empty if there are none."""
+    found = _NAME.match(text, comment.end())
+    return (found[1].lower(), found.end()) if found else ("", comment.end())
 
 
 def unused_comments(

@@ -3,6 +3,10 @@
 ## What it does
 Reports `# noqa` comments with codes of this linter that suppress no finding.
 
+It also reports comments that are read otherwise than they are meant: `# noqa: dl301`, which suppresses nothing, as
+codes are in capitals, and `# noqa: persistent-workers-without-workers`, which flake8 reads as a bare `# noqa`: it
+suppresses every finding of the line.
+
 Only codes whose rules ran are reported: not those that the settings turn off, and not a bare `# noqa`, which belongs to
 all linters.
 
@@ -31,7 +35,8 @@ def make(dataset):
 ```
 
 ## Fix safety
-Safe: only the comment changes. Other codes and the reason beside them stay.
+Safe: only the comment changes. Other codes and the reason beside them stay. Comments that are read otherwise than they
+are meant have no fix.
 
 ## When to ignore it
 If the same file is linted with different settings, and a rule runs in only some of them.
