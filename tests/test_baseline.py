@@ -163,6 +163,7 @@ def test_fixing_leaves_the_baseline_out_of_the_report() -> None:
             "Found 1 problem (1 fixed, 0 remaining).",
             "1 finding of the baseline is not shown.",
             "  fixed 1 DL301 persistent-workers-without-workers",
+            "  changed a.py",
         ],
     )
     assert err.startswith("dataloader-lint: 1 finding of base.json was not found any more")

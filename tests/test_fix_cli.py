@@ -28,6 +28,7 @@ HOPELESS = IMPORTS + (
     "        return DataLoader(data, num_workers=2, collate_fn=lambda rows: self.pad(rows))\n"
 )
 MADE = "  fixed 1 DL301 persistent-workers-without-workers\n"
+CHANGED = "  changed a.py\n"
 ONLY = ("--output-format", "concise", "--select", "DL201,DL202,DL301")
 
 
@@ -52,7 +53,7 @@ def test_everything_is_fixed() -> None:
     code, out, err = run("a.py")
     assert (code, err) == (1, "")
     assert out.endswith("Found 1 problem: 1 error.\n[*] 1 fixable with the `--fix` option.\n")
-    assert run("--fix", "a.py") == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{MADE}", "")
+    assert run("--fix", "a.py") == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{MADE}{CHANGED}", "")
     assert Path("a.py").read_text() == FIXED
     assert stat.S_IMODE(Path("a.py").stat().st_mode) == 0o700
     assert sorted(each.name for each in Path().iterdir()) == [".dataloader_lint_cache", "a.py"]
@@ -80,7 +81,11 @@ def test_unsafe_fixes_are_announced_and_need_asking() -> None:
     assert out.endswith("1 fixable with the `--fix` option.\n")
     assert Path("a.py").read_text() == UNSAFE
     made = "  fixed 1 DL202 local-function-collate-fn\n"
-    assert run("--fix", "--unsafe-fixes", "a.py") == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{made}", "")
+    assert run("--fix", "--unsafe-fixes", "a.py") == (
+        0,
+        f"Found 1 problem (1 fixed, 0 remaining).\n{made}{CHANGED}",
+        "",
+    )
     assert "\n\ndef collate(rows):\n    return rows\n\n\ndef make" in Path("a.py").read_text()
 
     Path("a.py").write_text(SAFE)
@@ -97,7 +102,7 @@ def test_what_cannot_be_fixed_remains() -> None:
     assert (code, err) == (1, "")
     assert out.startswith("b.py:5:59: DL201 ")
     left = "  left 1 DL201: it uses `self` (b.py:5)\n"
-    assert out.endswith(f"\nFound 2 problems (1 fixed, 1 remaining): 1 warning.\n{MADE}{left}")
+    assert out.endswith(f"\nFound 2 problems (1 fixed, 1 remaining): 1 warning.\n{MADE}{left}{CHANGED}")
     assert run("--fix", "--exit-zero", ".")[0] == 0
 
 
@@ -175,7 +180,7 @@ def test_a_file_that_cannot_be_written_is_one_line() -> None:
     code, out, err = run("--fix", ".")
     assert (code, err) == (2, "dataloader-lint: a.py: cannot be written: permission denied\n")
     left = "  left 1 DL301: could not be written (a.py:3)\n"
-    assert out.endswith(f"Found 2 problems (1 fixed, 1 remaining): 1 error.\n{MADE}{left}")
+    assert out.endswith(f"Found 2 problems (1 fixed, 1 remaining): 1 error.\n{MADE}{left}  changed b.py\n")
     assert (Path("a.py").read_text(), Path("b.py").read_text()) == (SAFE, FIXED)
 
 

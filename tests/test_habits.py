@@ -103,7 +103,7 @@ def test_fixing_by_settings() -> None:
     assert run("--write-baseline", "b.json")[0] == 0
     assert Path("a.py").read_text() == BAD
     made = "  fixed 1 DL301 persistent-workers-without-workers\n"
-    assert run() == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{made}", "")
+    assert run() == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{made}  changed a.py\n", "")
     assert Path("a.py").read_text() == FIXED
 
 
@@ -118,7 +118,7 @@ def test_fix_only_reports_nothing_else() -> None:
     write("a.py", BAD)
     write("b.py", "from torch.utils.data import DataLoader\n\nloader = DataLoader(data, num_workers=64)\n")
     rules = ("--select", "DL301,DL305")
-    assert run(*rules, "--fix-only", ".") == (0, "Fixed 1 problem.\n", "")
+    assert run(*rules, "--fix-only", ".") == (0, "Fixed 1 problem.\n  changed a.py\n", "")
     write("a.py", BAD)
     assert run(*rules, "--fix-only", "--exit-non-zero-on-fix", ".")[0] == 1
     assert run(*rules, "--fix-only", "--exit-non-zero-on-fix", ".") == (0, "Fixed 0 problems.\n", "")

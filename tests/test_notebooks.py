@@ -416,7 +416,7 @@ def test_command_line() -> None:
     assert Path("a/nb.ipynb").read_bytes() == content
     code, out, err = run(*ONLY, "--fix")
     made = "  fixed 1 DL301 persistent-workers-without-workers\n"
-    assert (code, out, err) == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{made}", "")
+    assert (code, out, err) == (0, f"Found 1 problem (1 fixed, 0 remaining).\n{made}  changed a/nb.ipynb\n", "")
     assert Path("a/nb.ipynb").read_bytes() == content.replace(BAD.encode(), GOOD.encode())
     assert Path("a/.ipynb_checkpoints/nb-checkpoint.ipynb").read_bytes() == content
 

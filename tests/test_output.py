@@ -323,6 +323,13 @@ def test_what_was_fixed_and_left_is_said_by_cause() -> None:
     ]
 
 
+def test_changed_files_are_named_as_far_as_they_fit() -> None:
+    assert fixing.changed([]) == ""
+    assert fixing.changed(["a.py", "b/c.py"]) == "  changed a.py, b/c.py"
+    assert fixing.changed([f"{name}.py" for name in "abcdefgh"]) == "  changed a.py, b.py, c.py, d.py, e.py and 3 more"
+    assert fixing.changed(["a.py", f"{'b' * 90}.py"]) == "  changed a.py and 1 more"
+
+
 def test_what_was_left_fits_a_screen() -> None:
     long = replace(left("DL101", 7, "an element is replaced"), filename=f"{'folder/' * 20}b.py")
     many = [long, *(left(f"DL1{number}", number, f"reason {number}" * 9) for number in range(10, 40))]

@@ -88,7 +88,7 @@ def parser() -> argparse.ArgumentParser:
     rules.add_argument("--list-rules", dest="explain", action="store_const", const="", help=listing)
     fixes = made.add_argument_group("fixes")
     _add_settings(fixes, _FIXES)
-    _flag(fixes, "--diff", "show what --fix would change, and write nothing")
+    _flag(fixes, "--diff", "show what --fix would change (for `git apply -p0`), and write nothing")
     _flag(fixes, "--fix-only", "fix, and report nothing that remains")
     _flag(fixes, "--exit-non-zero-on-fix", "exit with 1 if anything was fixed")
     _add_adopting(made)

@@ -79,11 +79,11 @@ def _report(
     if options.fix_only:
         code = CLEAN
         if not (options.quiet or options.settings.show_fixes):
-            show([f"Fixed {_problems(result.fixed)}."], stream)
+            show([f"Fixed {_problems(result.fixed)}.", *_changed(result, options)], stream)
     else:
         code = report(result.remaining, options, stdin, fixed=result, hidden=hidden, stream=stream)
         if options.settings.output_format in TEXTS and not (options.quiet or options.output_file):
-            show(_by_cause(result), stream)
+            show([*_by_cause(result), *_changed(result, options)], stream)
     return FINDINGS if options.exit_non_zero_on_fix and result.fixed and code == CLEAN else code
 
 
@@ -91,6 +91,14 @@ def _by_cause(result: Fixed, *, would: bool = False) -> Iterator[str]:
     from dataloader_lint.output.fixing import emit
 
     return emit(result.by_code, result.remaining, name_of, would=would)
+
+
+def _changed(result: Fixed, options: Options) -> Iterator[str]:
+    """The line that names the changed files, unless `--show-fixes` has named them, or there is none."""
+    from dataloader_lint.output.fixing import changed
+
+    if result.by_file and not options.settings.show_fixes and options.paths != ("-",):
+        yield changed(list(result.by_file))
 
 
 def _fixes(result: Fixed) -> Iterator[str]:

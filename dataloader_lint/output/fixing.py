@@ -10,6 +10,7 @@ from dataloader_lint.output.text import neutralise, shown_path
 
 WIDTH = 80
 _LINES = 20
+_MOST_FILES = 5
 _NEEDS_UNSAFE = "needs --unsafe-fixes"
 _NO_AUTOFIX = "no autofix"
 
@@ -35,6 +36,17 @@ def emit(
     if len(lines) > _LINES:
         lines[_LINES - 1 :] = [f"  and {len(lines) - _LINES + 1} more: see `no_fix` of --output-format json"]
     yield from lines
+
+
+def changed(paths: Sequence[str]) -> str:
+    """The line that names the files that were changed, as many as fit, and counts the others."""
+    names = [shown_path(path) for path in paths]
+    for shown in range(min(len(names), _MOST_FILES), 0, -1):
+        left = len(names) - shown
+        line = f"  changed {', '.join(names[:shown])}{f' and {left} more' if left else ''}"
+        if len(line) <= WIDTH or shown == 1:
+            return line
+    return ""
 
 
 def _reason(one: Diagnostic) -> str:
