@@ -137,6 +137,14 @@ src = ["libs/core"]
 
 
 @pytest.mark.parametrize(
+    ("size", "count"),
+    [("64MB", 64_000_000), ("64m", 64_000_000), ("1.5 GiB", 3 * 2**29), ("64KiB", 2**16), ("1_000B", 1000)],
+)
+def test_sizes(tmp_path: Path, size: str, count: int) -> None:
+    assert configured(str(write(tmp_path, f"{TABLE}memory-threshold = '{size}'\n"))) == {"memory_threshold": count}
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ("selct = ['DL1']", "has no key 'selct'; did you mean 'select'?"),
@@ -151,7 +159,9 @@ src = ["libs/core"]
         ("ignore = 'DL1'", "ignore must be a list of strings, not 'DL1'"),
         ("exclude = [1]", "exclude must be a list of strings, not [1]"),
         ("samples = 'many'", "samples must be a number such as '5M', or a table of a class name and a number each"),
-        ("memory-threshold = '64 miles'", "memory-threshold must be a size such as '64MB', not '64 miles'"),
+        ("memory-threshold = '64 miles'", "memory-threshold must be a size with its unit (B, KB"),
+        ("memory-threshold = 64", "MiB, GiB, TiB), such as '64MB', not 64"),
+        ("memory-threshold = '64i'", "such as '64MB', not '64i'"),
         ("max-workers = 0", "max-workers must be a number above 0, not 0"),
         ("max-prefetched-batches = true", "max-prefetched-batches must be a number above 0, not True"),
         ("max-workers = '8'", "max-workers must be a number above 0, not '8'"),

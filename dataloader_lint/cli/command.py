@@ -109,10 +109,12 @@ def lint_paths(options: Options) -> int:
 
             for problem in unread(os.curdir):
                 _complain(f"warning: {problem}")
-        if options.settings.samples or options.settings.extra_words:
-            from dataloader_lint.cli.unmatched_names import unmatched
+        if options.given_settings or options.settings.samples or options.settings.extra_words:
+            from dataloader_lint.cli import without_effect
 
-            for problem in unmatched(options.settings):
+            for problem in without_effect.for_rules_off(options.given_settings, options.settings):
+                _complain(f"warning: {problem}")
+            for problem in without_effect.unmatched(options.settings):
                 _complain(f"warning: {problem}")
         for path, why in found.skipped:
             _complain(f"warning: {path} is skipped: {why}")

@@ -50,6 +50,7 @@ def _check(settings: Settings) -> None:
     if settings == usual:
         return
     from dataloader_lint.source.key import (
+        BYTES,
         CODES_BY_GLOB,
         COUNTS_BY_CLASS,
         FOLDERS,
@@ -70,6 +71,8 @@ def _check(settings: Settings) -> None:
                     key.read({glob: list(codes)}, "/")
             elif key.kind in (COUNTS_BY_CLASS, LEVELS_BY_CODE):
                 key.read(dict(value), "/")
+            elif key.kind == BYTES:
+                key.read(f"{value}B", "/")
             elif key.kind == FOLDERS:
                 # Not whether it exists: a folder that goes while files are linted is no mistake of the caller.
                 relative = next((folder for folder in value if not os.path.isabs(folder)), None)

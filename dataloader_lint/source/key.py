@@ -56,7 +56,7 @@ _WANTED = {
     CODES_BY_GLOB: "a table of a glob and a list of codes each",
     LEVELS_BY_CODE: "a table of a code and a level each",
     COUNTS_BY_CLASS: "a number such as '5M', or a table of a class name and a number each",
-    BYTES: "a size such as '64MB'",
+    BYTES: "a size with its unit (B, KB, MB, GB, TB, KiB, MiB, GiB, TiB), such as '64MB'",
     NUMBER: "a number above 0",
     FLAG: "true or false",
     FOLDER: "the path of a folder",
@@ -204,7 +204,10 @@ class Key:
         found = wanted.fullmatch(str(value).replace(" ", "").replace("_", "").upper())
         if isinstance(value, bool) or found is None:
             raise self._unfit(value)
-        amount = round(float(found[1]) * _UNITS[found[2]])
+        unit = _UNITS[found["unit"] or ""]
+        if "binary" in wanted.groupindex and found["binary"]:
+            unit = _BINARY[found["unit"]]
+        amount = round(float(found[1]) * unit)
         if amount < 1:
             raise self._unfit(value)
         return amount
@@ -215,9 +218,10 @@ class Key:
         return UnfitValueError(f"must be {wanted}, not {shown(value)}{near}")
 
 
-_COUNT = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([KMB]?)")
-_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([KMGT]?)B?")
+_COUNT = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)(?P<unit>[KMB]?)")
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)(?:(?P<unit>[KMGT])(?:(?P<binary>I)B|B)?|B)")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
+_BINARY = {letter: 1024 ** (place + 1) for place, letter in enumerate("KMGT")}
 _FLAG_TEXTS = {"true": True, "false": False}
 
 

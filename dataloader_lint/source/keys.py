@@ -281,7 +281,8 @@ KEYS = {
             '"64MB"',
             "how much a worker may copy before it is no longer a note (64MB)",
             "DL101, DL102 and DL103 are at level `memory` where the estimated size of what each worker copies is at "
-            "least this, and notes below it or where nothing is known of the size.",
+            "least this, and notes below it or where nothing is known of the size. A size has a unit: `B`, `KB`, `MB`, "
+            "`GB` and `TB`, or `KiB` to `TiB` for powers of 1,024.",
             'memory-threshold = "250MB"',
             flake8=True,
         ),

@@ -1,6 +1,6 @@
-"""Names in the settings that the project does not hold: of loaders, Datasets, and classes with a number of samples.
+"""Options that change nothing: for rules that are off, or with names that the project does not hold.
 
-Such a name changes nothing, so a spelling mistake in it would go unnoticed.
+A spelling mistake in the name of a loader, a Dataset, or a class with a number of samples would go unnoticed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,27 @@ if TYPE_CHECKING:
     from dataloader_lint.settings import Settings
 
 _ADDED = ("extend_dataloaders", "extend_datasets", "extend_iterable_datasets")
+# The rules that an option is about.
+_RULES = {
+    "max_workers": ("DL305",),
+    "max_prefetched_batches": ("DL307",),
+    "samples": ("DL101", "DL102", "DL103"),
+    "memory_threshold": ("DL101", "DL102", "DL103"),
+}
 _DEFINED = rb"(?m)^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(%s)\b|^[ \t]*(%s)[ \t]*(?::[^=\n]+)?="
+
+
+def for_rules_off(given: frozenset[str], settings: Settings) -> Iterator[str]:
+    """What to say of each given setting that is only about rules that are off, a line for each."""
+    if given.isdisjoint(_RULES):
+        return
+    from dataloader_lint.rules.selection import selected_rules
+
+    on = {found.rule.code for found in selected_rules(settings)}
+    for key, codes in _RULES.items():
+        if key in given and on.isdisjoint(codes):
+            verb = "is" if len(codes) == 1 else "are"
+            yield f"{key.replace('_', '-')}: {', '.join(codes)} {verb} off; use --extend-select {','.join(codes)}"
 
 
 def unmatched(settings: Settings) -> Iterator[str]:
@@ -24,6 +44,8 @@ def unmatched(settings: Settings) -> Iterator[str]:
     A qualified name whose first part is no package or module of the project may be that of a library that is not
     installed: nothing is said of it.
     """
+    if not (settings.samples or settings.extra_words):
+        return
     from dataloader_lint.source.projects import Roots
 
     project = Roots(settings.roots).of(os.getcwd())

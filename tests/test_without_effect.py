@@ -1,4 +1,4 @@
-"""Names in the settings that the project does not hold are named on standard error."""
+"""Options that change nothing are named on standard error."""
 
 from __future__ import annotations
 
@@ -59,3 +59,27 @@ def test_names_in_a_file_of_settings(capsys: pytest.CaptureFixture[str]) -> None
 def test_classes_with_samples(capsys: pytest.CaptureFixture[str]) -> None:
     assert warnings(capsys, "--samples", "AudioLoader:5M,Image*:2M,7M") == []
     assert warnings(capsys, "--samples", "Nope:20M") == ["samples: the project has no class 'Nope'"]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("--max-workers 2", "max-workers: DL305 is off; use --extend-select DL305"),
+        ("--max-workers 2 --extend-select DL305", ""),
+        ("--max-workers 2 --select all", ""),
+        ("--max-prefetched-batches 9", "max-prefetched-batches: DL307 is off; use --extend-select DL307"),
+        ("--memory-threshold 9MB", ""),
+        (
+            "--memory-threshold 9MB --select DL2",
+            "memory-threshold: DL101, DL102, DL103 are off; use --extend-select DL101,DL102,DL103",
+        ),
+        ("--memory-threshold 9MB --select DL102", ""),
+    ],
+)
+def test_options_for_rules_that_are_off(capsys: pytest.CaptureFixture[str], options: str, problem: str) -> None:
+    assert warnings(capsys, *options.split()) == ([problem] if problem else [])
+
+
+def test_a_file_of_settings_may_hold_them_for_another_selection(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("pyproject.toml").write_text("[tool.dataloader-lint]\nmax-workers = 2\n")
+    assert warnings(capsys) == []
