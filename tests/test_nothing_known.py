@@ -85,3 +85,13 @@ def test_the_name_that_is_said_is_the_one_to_add(capsys: pytest.CaptureFixture[s
     write("main.py", USE.format(arguments="num_workers=0, persistent_workers=True"))
     name = lines(capsys)[-1].split()[-1]
     assert any("`persistent_workers` is true" in line for line in lines(capsys, "--extend-dataloaders", name))
+
+
+@pytest.mark.parametrize("options", [[], ["--fix"], ["--statistics"]])
+def test_nothing_has_passed_where_a_path_is_missing(capsys: pytest.CaptureFixture[str], options: list[str]) -> None:
+    write("a.py", "import os\n")
+    assert cli.main([*options, "docter", "a.py"]) == 2
+    said = "dataloader-lint: no such file or directory: docter; did you mean `dataloader-lint doctor`?\n"
+    assert capsys.readouterr() == ("", said)
+    assert cli.main([*options, "data", "a.py"]) == 2
+    assert capsys.readouterr() == ("", "dataloader-lint: no such file or directory: data\n")

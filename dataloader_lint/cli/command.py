@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MAX_STDIN_BYTES = 50_000_000
 
 
+_COMMANDS = ("doctor", "lsp", "mcp")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 clean, 1 findings, 2 wrong usage or an internal error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -102,7 +105,8 @@ def lint_paths(options: Options) -> int:
     if options.paths[0] in found.missing:
         _check_for_option(*options.paths)
     for path in found.missing:
-        _complain(f"no such file or directory: {path}")
+        _complain(f"no such file or directory: {path}{_near_command(path)}")
+    options.is_incomplete = bool(found.missing)
     if not options.quiet:
         if not options.isolated and options.config_file is None:
             from dataloader_lint.source.unread_configuration import unread
@@ -137,6 +141,14 @@ def _check_for_option(word: str, *rest: str) -> None:
     if option in parser()._option_string_actions:
         meant = " ".join(["dataloader-lint", option, *rest])
         raise UsageError(f"no such file or directory: {word}; did you mean `{meant}`?")
+
+
+def _near_command(path: str) -> str:
+    """What to put behind a complaint about a missing path that may be a command with a mistake in it."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(path, _COMMANDS, 1, 0.75) if len(path) <= 2 * max(map(len, _COMMANDS)) else []
+    return f"; did you mean `dataloader-lint {near[0]}`?" if near else ""
 
 
 def _work_on(found: Found, options: Options) -> int:

@@ -49,6 +49,8 @@ class Options:
     color: str = "auto"
     quiet: bool = False
     verbose: bool = False
+    # Found out while the command runs: some of the paths do not exist, so not everything has passed.
+    is_incomplete: bool = False
 
     @property
     def fix(self) -> bool:

@@ -48,7 +48,7 @@ def report(
     """
     is_text = options.settings.output_format in TEXTS
     if is_text and not (diagnostics or fixed or hidden or options.output_file):
-        if not options.quiet:
+        if not (options.quiet or options.is_incomplete):
             _show_passed(files, options)
         return CLEAN
     if fixed is None and stdin is None and _is_first_look(diagnostics, options):
@@ -59,7 +59,8 @@ def report(
         return exit_code(diagnostics, options)
     hints: list[str] = []  # what to type next, known when all lines are made
     lines = _lines(diagnostics, options, stdin, hints)
-    if is_text and not options.quiet:
+    has_passed = not (diagnostics or (fixed is not None and fixed.fixed))
+    if is_text and not (options.quiet or (has_passed and options.is_incomplete)):
         from itertools import chain
 
         from dataloader_lint.output import summary
