@@ -99,8 +99,8 @@ more than that; the command says so in a warning.
 
 Add the reason after the code: `# noqa: DL201 Linux only`. A comment counts for all lines of its statement; under
 flake8, only for its own line. `per-file-ignores` suppresses single rules in whole files. `--add-noqa` adds the
-comments, `--ignore-noqa` ignores them, and DL001 reports those that suppress nothing. ruff removes codes that it does
-not know, unless its setting `external` has `["DL"]`.
+comments, for notes only with `--notes` or `--fail-on note`. `--ignore-noqa` ignores comments, and DL001 reports those
+that suppress nothing. ruff removes codes that it does not know, unless its setting `external` has `["DL"]`.
 
 ## In flake8
 

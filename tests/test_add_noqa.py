@@ -145,3 +145,36 @@ def test_many_findings_at_once_come_out_as_one_by_one() -> None:
     done = excused(text.encode(), found, is_notebook=False)
     assert [one for one, _ in done.left] == [blocked]
     assert done.source.decode() == text[: text.index(IMPORT)] + together.source.decode()
+
+
+GROWS = """from torch.utils.data import DataLoader, Dataset
+
+
+class Files(Dataset):
+    def __init__(self, count):
+        self.rows = [str(number) for number in range(count)]
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+
+def train(count):
+    for batch in DataLoader(Files(count), num_workers=2):
+        pass
+"""
+
+
+def test_notes_get_comments_only_if_asked_for() -> None:
+    write("a.py", f"{GROWS}\n\nx = {CALL}\n")
+    options = ("--select", "DL101,DL301", "--start-method", "fork")
+    found = json.loads(run(*options, "--output-format", "json")[1])
+    assert sorted((one["code"], one["level"]) for one in found) == [("DL101", "note"), ("DL301", "error")]
+    wrote = run(*options, "--write-baseline", "base.json")
+    assert wrote == (0, "Wrote 2 findings to base.json, 1 of them a note.\n", "")
+    assert run(*options, "--add-noqa") == (0, ADDED[1].format("1 `# noqa` comment"), "")
+    assert "noqa: DL101" not in Path("a.py").read_text()
+    assert run(*options, "--add-noqa", "--fail-on", "note", "--diff")[0] == 1
+    assert run(*options, "--add-noqa", "--diff")[0] == 0
+    assert run(*options, "--add-noqa", "--notes") == (0, ADDED[1].format("1 `# noqa` comment"), "")
+    assert "noqa: DL101" in Path("a.py").read_text()
+    assert run(*options) == (0, "All checks passed!\n", "")

@@ -12,7 +12,7 @@ from dataloader_lint.cli.linting import lint
 from dataloader_lint.cli.options import Options, UsageError
 from dataloader_lint.cli.report import CLEAN, ERROR, FINDINGS, check_output_file, write_file
 from dataloader_lint.cli.terminal import complain, show
-from dataloader_lint.diagnostics import Diagnostic
+from dataloader_lint.diagnostics import Diagnostic, Level
 from dataloader_lint.engine import baseline
 from dataloader_lint.engine.causes import at_each_place
 from dataloader_lint.output.text import neutralise, shown_place
@@ -26,6 +26,8 @@ from dataloader_lint.source.suppressions import excused
 from dataloader_lint.source.writing import write_atomically
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataloader_lint.engine.run import Run
 
     Left = tuple[Diagnostic, str]
@@ -43,7 +45,9 @@ def write_baseline(found: Found, options: Options) -> int:
     kept = [one for one in diagnostics if one.code != INTERNAL_ERROR]
     write_file(path, baseline.dump(baseline.entries_of(kept, source_lines(), os.path.dirname(path))))
     if not options.quiet:
-        show([f"Wrote {_count(len(kept), 'finding')} to {neutralise(path)}."])
+        notes = sum(one.level is Level.NOTE for one in kept)
+        among = f", {notes} of them {'a note' if notes == 1 else 'notes'}" if notes else ""
+        show([f"Wrote {_count(len(kept), 'finding')} to {neutralise(path)}{among}."])
     for one in diagnostics:
         if one.code == INTERNAL_ERROR:
             complain(f"{one.filename}: {one.message}")
@@ -95,17 +99,26 @@ def _stale(
 
 
 def add_noqa(found: Found, options: Options) -> int:
-    """Suppress all findings by comments, or show how, and return the exit code: 0 where none is left."""
+    """Suppress findings by comments, or show how, and return the exit code: 0 where none is left.
+
+    Notes get comments only with `--notes`, or where they fail the run.
+    """
     from dataloader_lint.engine.run import Run
 
     run = Run(options.settings)
     by_file: dict[str, list[Diagnostic]] = {}
-    for one in (one for one in lint(found, options) if one.code != UNUSED_NOQA):
+    is_asked = options.settings.notes and "notes" in options.given_settings
+    has_notes = is_asked or options.settings.fail_on == Level.NOTE.value
+
+    def is_wanted(one: Diagnostic) -> bool:
+        return one.code != UNUSED_NOQA and (has_notes or one.level is not Level.NOTE)
+
+    for one in filter(is_wanted, lint(found, options)):
         by_file.setdefault(one.filename, []).extend(at_each_place(one))
     added, comments, files, code = 0, 0, 0, CLEAN
     for filename, diagnostics in by_file.items():
         try:
-            count, lines, left = _excuse(filename, diagnostics, run, options.diff)
+            count, lines, left = _excuse(filename, diagnostics, run, is_wanted, options.diff)
         except OSError as error:
             complain(f"{filename}: cannot be written: {reason(error)}")
             code = ERROR
@@ -124,7 +137,9 @@ def add_noqa(found: Found, options: Options) -> int:
     return code
 
 
-def _excuse(filename: str, diagnostics: list[Diagnostic], run: Run, is_diff: bool) -> tuple[int, int, list[Left]]:
+def _excuse(
+    filename: str, diagnostics: list[Diagnostic], run: Run, is_wanted: Callable[[Diagnostic], bool], is_diff: bool
+) -> tuple[int, int, list[Left]]:
     """How many findings are suppressed by comments, on how many lines, and which are not. Raises OSError."""
     try:
         with open(filename, "rb") as stream:
@@ -135,7 +150,7 @@ def _excuse(filename: str, diagnostics: list[Diagnostic], run: Run, is_diff: boo
     if not done.added:
         return 0, 0, done.left
     expected = Counter(one.code for one, _ in done.left)
-    if Counter(one.code for one in run.lint_bytes(done.source, filename) if one.code != UNUSED_NOQA) != expected:
+    if Counter(one.code for one in run.lint_bytes(done.source, filename) if is_wanted(one)) != expected:
         return 0, 0, [(one, "the file would not pass with it") for one in diagnostics]
     if is_diff:
         show_diff(filename, source, done.source)

@@ -126,7 +126,7 @@ def _examples(columns: int) -> str:
 
 def _add_adopting(made: argparse.ArgumentParser) -> None:
     group = made.add_argument_group("adopting it in an existing code base")
-    _flag(group, "--add-noqa", "add `# noqa: CODE` to every line with a finding")
+    _flag(group, "--add-noqa", "add `# noqa: CODE` to every line with a finding (with a note only if --notes)")
     _add_settings(group, ("ignore-noqa",))
     group.add_argument("--baseline", metavar="FILE", help="report only findings that are not in this file")
     group.add_argument(
