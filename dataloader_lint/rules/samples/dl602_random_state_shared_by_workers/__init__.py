@@ -32,6 +32,7 @@ Measured with torch 2.13, 24 random numbers (8 samples, 2 workers, 3 epochs):
 ## Known limits
 Not reported:
 
+- NumPy's global functions in projects that require a torch before 1.9, which does not seed them in workers
 - generators that are passed to callables of libraries
 - generators without a seed that a module makes, if all loaders spawn their workers, which import the module again
 - objects of a Dataset class that only loaders without workers get
