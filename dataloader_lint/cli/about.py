@@ -91,7 +91,7 @@ def _topic(text: str) -> tuple[str, list[FoundRule]]:
         return f"{name}: {SELECTIONS[name][0]} (`--select {name}`)", members(name)
     if name in {each.value for each in Level}:
         return f"Rules of the level {name}:", [each for each in rules.values() if each.rule.level.value == name]
-    family = [each for each in rules.values() if each.module.split(".")[2] == name]
+    family = [each for each in rules.values() if each.module.split(".")[2:3] == [name]]
     if family:
         return f"Rules of the family {name}:", family
     for group, symptoms in GROUPS.items():

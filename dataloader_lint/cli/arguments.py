@@ -61,18 +61,23 @@ class _Parser(argparse.ArgumentParser):
         known = self._option_string_actions
         return f"; did you mean {meant!r}?" if meant in known else suggestion(f"--{name}", known)
 
+    def format_help(self) -> str:
+        from dataloader_lint.output.text import wrapped  # not at every start
+
+        self.epilog = "\n".join(wrapped(_END, width(100), ""))
+        return super().format_help()
+
 
 def parser() -> argparse.ArgumentParser:
     """The parser. Only what is given comes out; settings come out as lists of the texts that were given for each."""
     from dataloader_lint import __version__
-    from dataloader_lint.output.text import wrapped
 
     columns = width(100)
     made = _Parser(
         prog="dataloader-lint",
         usage="%(prog)s [OPTIONS] [PATH ...]",
         description=f"Find PyTorch DataLoader pitfalls before the training run does.\n\n{_examples(columns)}",
-        epilog="\n".join(wrapped(_END, columns, "")),
+        epilog=_END,
         # Left to find out the width itself, argparse imports `shutil` and its archive formats on every start.
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=32, width=columns),
         argument_default=argparse.SUPPRESS,
