@@ -25,7 +25,7 @@ def lines_of(*arguments: str, columns: int = COLUMNS) -> list[str]:
     command = [sys.executable, "-m", "dataloader_lint", *arguments]
     with terminal() as (handle, shown):
         fcntl.ioctl(handle, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
+        environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "NO_PAGER": "1"}
         processes.run(command, stdout=handle, stderr=handle, env=environment)
     return shown.decode().replace("\r\n", "\n").splitlines()
 

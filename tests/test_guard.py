@@ -41,6 +41,8 @@ def fixed(setting: str = "", body: str = "pass", work: str = "", tail: str = "")
     [
         "SIZE = 8",
         "SIZES = (8, -1, None)",
+        "SIZES = [8, {'a': -1}]",
+        "torch.multiprocessing.set_sharing_strategy('file_system')",
         "size: int = 2 * 4",
         "import sys\nsys.path.append('lib')",
         "import os\nos.environ['A'] = '1'",
@@ -69,7 +71,8 @@ def test_what_workers_may_run_again_stays(setting: str) -> None:
         "args = print()",
         "data = torch.load('x') if enum else None",
         "torch.manual_seed(0)",
-        "rows = [1, 2]",
+        "rows = [1, int()]",
+        "rows = []",
         "rows = list(enum)",
         "with open('x') as file: pass",
         "if enum:\n    model = torch.nn.Linear(1, 1)",
@@ -135,7 +138,7 @@ two'''
     lines = fixed(work=work).splitlines()
     guard = lines.index("def main():")
     assert lines[guard - 3 : guard] == ["SIZE = 1", "", ""]
-    expected = "    '''\n    Options\n    '''\n    rows = list(enum)\n\n    text = '''one\n\n\ntwo'''\n\n    for batch"
+    expected = "    # Options\n    rows = list(enum)\n\n    text = '''one\n\n\ntwo'''\n\n    for batch"
     assert "\n".join(lines[guard + 1 :]).startswith(expected)
 
 
