@@ -171,3 +171,19 @@ def test_methods_that_are_called_like_builtins_are_no_reason_against_main() -> N
 def test_main_is_called_at_the_end() -> None:
     lines = fixed(work="rows = list(enum)", tail="# The end.\n\n\n").splitlines()
     assert lines[-5:] == ["    # The end.", "", "", 'if __name__ == "__main__":', "    main()"]
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "import warnings\nrows = Rows()\nwarnings.filterwarnings('ignore')\nprint(1)\nwarnings.filterwarnings('error')",
+        "rows = Rows()\nenum.DEBUG = True\nprint(enum)",
+        "rows = Rows()\ntorch.set_num_threads(2)\nif rows:\n    torch.set_num_threads(4)",
+        "import warnings\nrows = Rows()\nwarnings.warn('slow')",
+    ],
+)
+def test_settings_that_other_work_depends_on_keep_their_place(work: str) -> None:
+    lines = [line.strip() for line in fixed(work=work).splitlines()]
+    places = [lines.index(each.strip()) for each in work.splitlines() if not each.startswith("import")]
+    assert places == sorted(places)
+    assert places[0] > lines.index("def main():")

@@ -7,6 +7,7 @@ models, the options and the writers move as well, not only the loop that starts 
 from __future__ import annotations
 
 import builtins
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +21,14 @@ from dataloader_lint.edits.functions import missing_before
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.statements import start_with_comments
 from dataloader_lint.edits.uses import names_in
-from dataloader_lint.edits.work import DEFINITIONS, IMPORTS, first_work, is_setting_of_process
+from dataloader_lint.edits.work import DEFINITIONS, IMPORTS, first_work, setting_of_process
 from dataloader_lint.semantics.syntax.names import bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Node
 from dataloader_lint.source.decoding import split_lines
 
 GUARD = 'if __name__ == "__main__":'
 _STRINGS = cst.SimpleString | cst.FormattedString | cst.TemplatedString
+_WORD = re.compile(r"\w+")
 # Whoever calls these may read any name of the module.
 _READS_ALL = frozenset({"globals", "eval", "exec"})
 # These mean something else in a function, the last two if they are given nothing.
@@ -80,10 +82,13 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
         raise RefusedError("another file imports what would move")
     has_main = len(moved) > 1 and _can_be_local(editor, bound, above, moved)
     place = start_with_comments(editor, moved[0])
-    stay = _staying(editor, [each for each in moved if is_setting_of_process(each)], set(bound))
+    stay = _staying(editor, moved, set(bound))
     edits = list(_indented(editor, place, moved, stay, has_main))
     # As black does: two blank lines around a definition, one below everything else.
     wanted = 0 if not above else 2 if (has_main and not stay) or isinstance(above[-1], DEFINITIONS) else 1
+    added = (edits for _, edits in (*editor.promised.values(), *editor.lifted.values()))
+    if any(edit.start == place for edits in added for edit in edits):
+        wanted = 0  # a function of this round stands there, with blank lines around it
     blank_lines = editor.newline * max(0, missing_before(editor, place) - 2 + wanted)
     settings = "".join(editor.text[first:end] for first, end in stay.items())
     settings += editor.newline * ((2 if has_main else 1) if stay else 0)
@@ -94,12 +99,22 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     return Guarded(tuple(edits), editor.line(editor.start(moved[0])) + 1, has_main)
 
 
-def _staying(editor: Editor, settings: Sequence[Node], bound: set[str]) -> dict[int, int]:
-    """The lines, from offset to offset, of settings that use nothing of what moves.
+def _staying(editor: Editor, moved: Sequence[Node], bound: set[str]) -> dict[int, int]:
+    """The lines, from offset to offset, of settings that use nothing of what moves, and that nothing else there uses.
 
     Comments above them stay as well if they head nothing else: a blank line follows.
     """
-    free = [each for each in settings if bound.isdisjoint(name.value for name in editor.tree.find(each, cst.Name))]
+    words = [setting_of_process(each) for each in moved]
+    names = [set(_WORD.findall(editor.code(each))) for each in moved]  # those of attributes as well
+    free = [
+        each
+        for number, each in enumerate(moved[:-1])  # the call of `main()` goes behind the last one
+        if words[number]
+        and bound.isdisjoint(names[number])
+        and not any(
+            words[number] in used for other, used in enumerate(names) if other != number and words[other] != "warnings"
+        )
+    ]
     lines: dict[int, int] = {}
     ends_paragraph: set[int] = set()
     for each in reversed(free):

@@ -36,13 +36,13 @@ def keep_width(editor: Editor, call: cst.Call, argument: str) -> tuple[Edit, ...
     if end > last or last - first + added <= max(longest, _SHORTEST_LIMIT) or has_comment(editor.text[end:last]):
         return ()
     indentation = editor.text[first:start]
-    if indentation.strip():
+    if indentation.strip() or any(isinstance(each, cst.FormattedString) for each in tree.ancestors(call)):
         return ()
-    return _apart(editor, line.body[0], indentation) or _wrapped(editor, call, indentation)
+    return _apart(editor, line.body[0], method, indentation) or _wrapped(editor, call, indentation)
 
 
-def _apart(editor: Editor, statement: Node, indentation: str) -> tuple[Edit, ...]:
-    """`a, b = x, y` as one statement for each name, if no value reads a name that an earlier one binds."""
+def _apart(editor: Editor, statement: Node, method: str, indentation: str) -> tuple[Edit, ...]:
+    """`a, b = x.cuda(), y.cuda()` as one statement for each name, if none can read a name that an earlier one binds."""
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
         return ()
     target, value = statement.targets[0].target, statement.value
@@ -50,12 +50,14 @@ def _apart(editor: Editor, statement: Node, indentation: str) -> tuple[Edit, ...
         return ()
     if editor.is_in_parentheses(target) or editor.is_in_parentheses(value):
         return ()
-    names = [dotted(each.value) for each in target.elements]
+    plain = [each for each in target.elements if isinstance(each, cst.Element) and isinstance(each.value, cst.Name)]
+    names = [dotted(each.value) for each in plain]
     values = [each.value for each in value.elements if isinstance(each, cst.Element)]
-    if len(names) != len(values) or not all(isinstance(each.value, cst.Name) for each in target.elements):
+    if not len(names) == len(values) == len(target.elements) == len(value.elements):
         return ()
     for number, each in enumerate(values):
-        if any(name.value in names[:number] for name in editor.tree.find(each, cst.Name)):
+        calls_others = any(last_name(call.func) != method for call in editor.tree.find(each, cst.Call))
+        if calls_others or any(name.value in names[:number] for name in editor.tree.find(each, cst.Name)):
             return ()
     places = [editor.outer(each) for each in values]
     head = Edit(editor.start(statement), places[0][0], f"{names[0]} = ")

@@ -24,19 +24,27 @@ def first_work(body: Sequence[Node], start: Node) -> Node:
     return next(each for each in body if each is start or not _is_inert(each))
 
 
-def is_setting_of_process(statement: Node) -> bool:
-    """True for what each process has to set for itself: how tensors are shared, threads, warnings, a module's flag."""
+def setting_of_process(statement: Node) -> str:
+    """The word for what each process has to set for itself; empty for other statements.
+
+    How tensors are shared, a number of threads, warnings to be ignored, or a flag of a module, which is written in
+    upper case: `LOAD_TRUNCATED_IMAGES`. Such a statement can run earlier, if no other one uses its word.
+    """
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
-        return False
+        return ""
     part = statement.body[0]
     if isinstance(part, cst.Assign):
-        target = part.targets[0].target  # `ImageFile.LOAD_TRUNCATED_IMAGES`
-        return isinstance(target, cst.Attribute) and target.attr.value.isupper() and _is_constant(part.value)
-    return isinstance(part, cst.Expr) and isinstance(part.value, cst.Call) and _sets_process(part.value)
-
-
-def _sets_process(call: cst.Call) -> bool:
-    return last_name(call.func) in _SETTERS or dotted(call.func).startswith("warnings.")
+        target = part.targets[0].target
+        is_flag = isinstance(target, cst.Attribute) and target.attr.value.isupper() and _is_constant(part.value)
+        return dotted(target).partition(".")[0] if is_flag else ""
+    call = part.value if isinstance(part, cst.Expr) else None
+    if not isinstance(call, cst.Call):
+        return ""
+    if dotted(call.func) in ("warnings.filterwarnings", "warnings.simplefilter"):
+        action = call.args[0].value if call.args else None
+        return "warnings" if isinstance(action, cst.SimpleString) and action.evaluated_value == "ignore" else ""
+    name = last_name(call.func)
+    return name if name in _SETTERS else ""
 
 
 def _is_inert(statement: Node) -> bool:
@@ -66,7 +74,7 @@ def _is_inert_part(part: Node) -> bool:
     if isinstance(part, cst.Expr):
         value = part.value
         if isinstance(value, cst.Call):
-            return dotted(value.func).startswith(_SETTINGS) or _sets_process(value)
+            return dotted(value.func).startswith(_SETTINGS) or last_name(value.func) in _SETTERS
         return isinstance(value, cst.SimpleString | cst.ConcatenatedString)
     if isinstance(part, cst.Assign):
         target = part.targets[0].target
