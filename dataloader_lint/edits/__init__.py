@@ -34,7 +34,7 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     need_import(editor, use, "numpy", "array", alias="np")  # prefers what is imported: `np.array`, `array`
     drop_import(editor, "cycle", nodes)                    # if nothing but these nodes uses it
     hoist_lambda(editor, lambda_node, "collate_fn")       # its new name, and the edits
-    direct_callee(editor, lambda_node)                    # `pad` for `lambda rows: pad(rows)`, or None
+    direct_callee(editor, lambda_node, signature)         # `pad` for `lambda rows: pad(rows)`, or None
     lift_function(editor, def_node)                       # likewise, with all uses of the local name
     to_array(editor, dataset, binding)                    # a list of strings or numbers as a numpy array
     guard_work(editor, statement, is_imported)            # all that a script does, and from which line on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import libcst as cst
@@ -23,12 +24,17 @@ from dataloader_lint.semantics.syntax.tree import Scope
 _NOT_FOUND_BY_NAME = frozenset({"lu", "quantized_gru", "quantized_lstm", "unique", "unique_consecutive"})
 _TYPES = frozenset({"bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"})
 
+# The parameters that a callee takes by position or keyword, as far as they are known; None unless it is known to be a
+# function that a pickle finds by its name. An import alone may as well bring an object.
+Signature = Callable[[cst.BaseExpression], tuple[str, ...] | None]
+
 
 @dataclass(frozen=True, slots=True)
 class Direct:
     """The code that takes the place of a function, `pad` or `partial(pad, value=0)`, and the edits that write it.
 
-    `is_sure` is False where what the function looks up when it is called may be replaced until then.
+    `is_sure` is False where what the function looks up when it is called may be replaced until then, and where someone
+    may call it by the names of its parameters, which are others here.
     """
 
     code: str
@@ -36,13 +42,16 @@ class Direct:
     is_sure: bool
 
 
-def direct_callee(editor: Editor, node: Function) -> Direct | None:
+def direct_callee(
+    editor: Editor, node: Function, signature: Signature, loader: cst.Call | None = None
+) -> Direct | None:
     """The function that a lambda or local function only passes its arguments on to: `pad` for `lambda rows: pad(rows)`.
 
     Other arguments of the call are bound by `functools.partial`. None where the function does more, and unless the name
     can mean only one function: one of the module, one that it imports, or what the function around has under the name,
-    `tokenizer.pad`. The caller must pass its arguments by position. Refused where the other arguments of a function of
-    the module cannot be bound: one that only calls another one would be no gain.
+    `tokenizer.pad`. `signature` tells functions among what is imported. `loader` is the call of a loader that gets the
+    function, and calls it by position; other callers may not. Refused where the other arguments of a function of the
+    module cannot be bound: one that only calls another one would be no gain.
     """
     call = _only_call(node)
     if call is None or node not in editor.tree or _has_comment(editor, node):
@@ -54,13 +63,18 @@ def direct_callee(editor: Editor, node: Function) -> Direct | None:
     if not uses or not root or root in _bare(names):
         return None
     if not names:
-        return _maker(editor, node, call)
-    found = _callee_of(editor, node, callee)
+        return _maker(editor, node, call, signature)
+    found = _callee_of(editor, node, call.func, signature)
     place = _place_of_parameters(editor, node, call, names, found) if found is not None else None
     if found is None or place is None:
         return None
     others = [arg for index, arg in enumerate(call.args) if not place <= index < place + len(names)]
     is_sure = not is_in_string(editor, callee) and (isinstance(found, Binding) or _is_plain_member(editor, call.func))
+    known = tuple(each.name.value for each in _parameters_of(found))
+    if isinstance(found, Binding) and found.kind is Kind.IMPORT:
+        known = signature(call.func) or ()
+    is_by_position = isinstance(node, cst.Lambda) and _is_called_by_loader(editor, node, loader)
+    is_sure = is_sure and (is_by_position or _has_names(node, known[place:]))
     if not others:
         return Direct(callee, _put(editor, node, uses, callee), is_sure)
     keywords = _keywords_behind(call, place + len(names), found)
@@ -77,11 +91,13 @@ def direct_callee(editor: Editor, node: Function) -> Direct | None:
     return Direct(code, (*partial.edits, *_put(editor, node, uses, code)), is_sure)
 
 
-def _maker(editor: Editor, node: Function, call: cst.Call) -> Direct | None:
+def _maker(editor: Editor, node: Function, call: cst.Call, signature: Signature) -> Direct | None:
     """What a lambda without parameters calls with types and literals alone: `partial(defaultdict, list)`."""
     callee = dotted(call.func)
     is_type = callee in _TYPES and callee not in bindings_of(editor.tree.root)
-    if isinstance(node, cst.FunctionDef) or parameters(node) or not (is_type or _callee_of(editor, node, callee)):
+    if isinstance(node, cst.FunctionDef) or parameters(node):
+        return None
+    if not is_type and _callee_of(editor, node, call.func, signature) is None:
         return None
     for arg in call.args:
         name = dotted(arg.value)
@@ -133,16 +149,58 @@ def _uses_of(editor: Editor, node: Function) -> list[cst.BaseExpression]:
 
 
 def _is_called_by_position(editor: Editor, node: cst.BaseExpression) -> bool:
-    """False for a function that gets another name in a class, or one by which the file calls it with keywords."""
+    """False for a function that gets another name in a class, or that the file calls or binds with keywords."""
     above = editor.tree.parent(node)
+    if isinstance(above, cst.Arg):
+        call = editor.tree.parent(above)
+        return not (isinstance(call, cst.Call) and _is_partial(editor, call) and _has_keywords(call))
     if not isinstance(above, cst.Assign | cst.AnnAssign):
         return True
     if editor.tree.scope_of(above).is_class:
         return False
     targets = [each.target for each in above.targets] if isinstance(above, cst.Assign) else [above.target]
     names = {last_name(each) for each in targets}
-    calls = (call for call in editor.tree.find(editor.tree.module, cst.Call) if last_name(call.func) in names)
-    return not any(arg.keyword is not None or arg.star == "**" for call in calls for arg in call.args)
+    return not any(
+        last_name(call.args[0].value if call.args and _is_partial(editor, call) else call.func) in names
+        for call in editor.tree.find(editor.tree.module, cst.Call)
+        if _has_keywords(call)
+    )
+
+
+def _has_keywords(call: cst.Call) -> bool:
+    return any(arg.keyword is not None or arg.star == "**" for arg in call.args)
+
+
+def _is_partial(editor: Editor, call: cst.Call) -> bool:
+    """True for a call of `functools.partial` by any name."""
+    name = dotted(call.func)
+    bound = bindings_of(editor.tree.scope_of(call)).get(name, ()) or bindings_of(editor.tree.root).get(name, ())
+    return last_name(call.func) == "partial" or any(each.member == "partial" for each in bound)
+
+
+def _has_names(node: Function, known: tuple[str, ...]) -> bool:
+    """True if a callee has the names of those parameters of a function that can be passed by name."""
+    names = [each.name.value for each in node.params.params]
+    return not node.params.posonly_params and list(known[: len(names)]) == names
+
+
+def _is_called_by_loader(editor: Editor, node: cst.BaseExpression, loader: cst.Call | None) -> bool:
+    """True if only a loader gets a lambda, which calls it by position, be it by a local name or in a `partial`."""
+    tree, above = editor.tree, editor.tree.parent(node)
+    if loader is None or above is None:
+        return False
+    call = tree.parent(above)
+    if isinstance(above, cst.Arg) and isinstance(call, cst.Call):
+        if _is_partial(editor, call):
+            return call.args[0] is above and _is_called_by_loader(editor, call, loader)
+        return call is loader or dotted(call.func) == dotted(loader.func) != ""
+    if not isinstance(above, cst.Assign) or len(above.targets) > 1:
+        return False
+    target, home = above.targets[0].target, tree.scope_of(above)
+    if not isinstance(target, cst.Name) or not home.is_function:
+        return False
+    named = [each for each in names_in(tree, home.node, target.value) if scope_of_name(editor, each) is home]
+    return all(_is_called_by_loader(editor, each, loader) for each in named if each is not target)
 
 
 def _put(editor: Editor, node: Function, uses: list[cst.BaseExpression], code: str) -> tuple[Edit, ...]:
@@ -222,8 +280,16 @@ def _can_be_bound(editor: Editor, node: cst.BaseExpression) -> bool:
     return bool(root) and len(bindings_of(editor.tree.root).get(root, ())) <= 1
 
 
-def _callee_of(editor: Editor, node: Function, callee: str) -> Binding | Scope | None:
+def _callee_of(
+    editor: Editor, node: Function, written: cst.BaseExpression, signature: Signature
+) -> Binding | Scope | None:
     """What the root of a callee is: the one binding of a function's own name, or the function around that has it."""
+    found = _bound_callee(editor, node, dotted(written))
+    is_imported = isinstance(found, Binding) and found.kind is Kind.IMPORT
+    return None if is_imported and signature(written) is None else found
+
+
+def _bound_callee(editor: Editor, node: Function, callee: str) -> Binding | Scope | None:
     root = callee.partition(".")[0]
     scope = editor.tree.scope_of(node)
     own = scope
@@ -263,8 +329,11 @@ def _is_function_of(binding: Binding, callee: str) -> bool:
     if binding.imported == "torch" and callee.rpartition(".")[2] in _NOT_FOUND_BY_NAME:
         return False
     is_standard = binding.imported.partition(".")[0] in sys.stdlib_module_names
-    if (member and is_standard) or "random" in callee.split(".")[1:-1]:
-        return False  # `random.choice` and `np.random.choice` are methods of a hidden object
+    full = ".".join(part for part in (binding.imported, binding.member, member) if part)
+    if (member and is_standard) or "random" in full.split(".")[:-1]:
+        return (
+            False  # `random.seed` and `numpy.random.seed` are methods of a hidden object, of which a pickle is a copy
+        )
     return (binding.member is not None or bool(member)) and name[:1].islower()
 
 

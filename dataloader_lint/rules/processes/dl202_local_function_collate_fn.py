@@ -140,11 +140,13 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import RefusedError, Repair, direct_callee, lift_function
+    from dataloader_lint.rules.processes._shared.signatures import signature
     from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
     if captures_unpicklable(callback.loader.ev, callback.function):
         raise RefusedError(HOLDS_UNPICKLABLE)
-    direct = direct_callee(editor, callback.function.node)
+    known = partial(signature, callback.loader.ev, callback.function)
+    direct = direct_callee(editor, callback.function.node, known)
     if direct is not None:
         return Repair(Safety.UNSAFE, f"Pass `{direct.code}` instead of `{callback.name}`", direct.edits)
     name, edits = lift_function(editor, callback.function.node)

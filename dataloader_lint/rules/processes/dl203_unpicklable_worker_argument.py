@@ -138,6 +138,7 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import RefusedError, Repair, direct_callee, hoist_lambda, lift_function
+    from dataloader_lint.rules.processes._shared.signatures import signature
     from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
 
     function = callback.function.node
@@ -145,16 +146,17 @@ def fix(callback: Callback, editor: Editor) -> Repair | None:
         raise RefusedError(IN_OTHER_FILE)
     if captures_unpicklable(callback.loader.ev, callback.function):
         raise RefusedError(HOLDS_UNPICKLABLE)
+    known = partial(signature, callback.loader.ev, callback.function)
     if callback.is_lambda:
         if not callback.takes_arguments:
             raise RefusedError("it does not take the worker's number")  # would fail in other words: DL212
-        direct = direct_callee(editor, function)
+        direct = direct_callee(editor, function, known, callback.loader.call)
         if direct is not None:
             safety = Safety.SAFE if direct.is_sure else Safety.UNSAFE
             return Repair(safety, f"Pass `{direct.code}` instead of the lambda", direct.edits)
         name, edits = hoist_lambda(editor, function, "worker_init_fn")
         return Repair(Safety.SAFE, f"Turn the lambda into a module-level function, `{name}`", edits)
-    direct = direct_callee(editor, function)
+    direct = direct_callee(editor, function, known)
     if direct is not None:
         return Repair(Safety.UNSAFE, f"Pass `{direct.code}` instead of `{callback.name}`", direct.edits)
     name, edits = lift_function(editor, function)

@@ -186,6 +186,7 @@ def _advice(kept: KeptFunction) -> str:
 def fix(kept: KeptFunction, ev: Evaluator, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import RefusedError, Repair, direct_callee, hoist_lambda, lift_function
     from dataloader_lint.edits.captures import captured_names
+    from dataloader_lint.rules.processes._shared.signatures import signature
     from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
     from dataloader_lint.semantics.syntax.expressions import parameters
 
@@ -197,8 +198,9 @@ def fix(kept: KeptFunction, ev: Evaluator, editor: Editor) -> Repair | None:
         raise RefusedError(IN_OTHER_FILE)
     if captures_unpicklable(ev, kept.function):
         raise RefusedError(HOLDS_UNPICKLABLE)
+    known = partial(signature, ev, kept.function)
     if kept.is_lambda:
-        direct = direct_callee(editor, kept.function.node)
+        direct = direct_callee(editor, kept.function.node, known)
         captured = captured_names(editor, kept.function.node, kept.function.node)
         if direct is not None:
             binds = "(" in direct.code and bool(parameters(kept.function.node))
@@ -207,7 +209,7 @@ def fix(kept: KeptFunction, ev: Evaluator, editor: Editor) -> Repair | None:
         name, edits = hoist_lambda(editor, kept.function.node, kept.role)
         safety = Safety.UNSAFE if captured else Safety.SAFE
         return Repair(safety, f"Turn the lambda into a module-level function, `{name}`", edits)
-    direct = direct_callee(editor, kept.function.node)
+    direct = direct_callee(editor, kept.function.node, known)
     if direct is not None:
         return Repair(Safety.UNSAFE, f"Use `{direct.code}` instead of `{kept.name}`", direct.edits)
     name, edits = lift_function(editor, kept.function.node)
