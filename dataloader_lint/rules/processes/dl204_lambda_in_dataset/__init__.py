@@ -71,7 +71,7 @@ module-level class with `__call__`.
 ## Fix safety
 Safe for a lambda that uses no variables of the enclosing function: it becomes a module-level function. Unsafe
 otherwise, since those variables are then bound when the object is made. A function that only calls another one is
-replaced by that, or by a `functools.partial` of it.
+replaced by that, or by a `functools.partial` of it: safe if both call their parameters the same.
 
 There is no fix in a notebook, for lambdas that no name would tell apart, and for those that use something that cannot
 be pickled either, such as a lock or an open file.
