@@ -50,6 +50,8 @@ a name of the module. A new `torch.Generator` starts from one seed in each run, 
 call its own `manual_seed` for another order.
 
 No fix if the loader may have workers, as they make their samples on the default device too, and the default has to go.
+So there is none for `random_split`, as it is not known which loaders get its parts, and none for a sampler whose loader
+is not found.
 None either if the default is set under a condition: a generator on CUDA cannot be made without it.
 
 ## When to ignore it
@@ -197,6 +199,8 @@ def check(found: Drawing, file: File) -> Iterator[Finding]:
 def fix(found: Drawing, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import RefusedError, Repair, add_argument, need_import
 
+    if not found.loaders:
+        raise RefusedError("the loader is not known, and may have workers")
     if any((known := each.known("num_workers")) is None or known.value != 0 for each in found.loaders):
         raise RefusedError("workers need another default device")
     devices = {_device_code(found.call, each, editor) for each in found.setters}
@@ -214,9 +218,8 @@ def _device_code(use: cst.Call, setter: Setter, editor: Editor) -> str:
     from dataloader_lint.edits import RefusedError
     from dataloader_lint.semantics.control.reachability import path_conditions
 
-    words = setter.frame.scope.module.tree.words
-    tests = (words(each.test).split() for each in path_conditions(setter.call, setter.frame.scope))
-    if any("__name__" not in each for each in tests):  # a main guard says nothing of devices
+    conditions = path_conditions(setter.call, setter.frame.scope)
+    if not all(each.wanted and _is_main_guard(each.test) for each in conditions):  # it says nothing of devices
         raise RefusedError("the default device is set under a condition")
     given = setter.call.args[0].value
     if isinstance(given, cst.SimpleString | cst.Attribute):
@@ -229,6 +232,22 @@ def _device_code(use: cst.Call, setter: Setter, editor: Editor) -> str:
     if isinstance(given, cst.Name) and setter.name == "set_default_device" and _is_name_at(given, use, editor.tree):
         return given.value
     raise RefusedError("the default device has no name there")
+
+
+def _is_main_guard(test: cst.BaseExpression) -> bool:
+    """True for `__name__ == "__main__"` alone: what else a test asks can leave the default on the CPU."""
+    import libcst as cst
+
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    operator, right = test.comparisons[0].operator, test.comparisons[0].comparator
+    return (
+        isinstance(operator, cst.Equal)
+        and isinstance(test.left, cst.Name)
+        and test.left.value == "__name__"
+        and isinstance(right, cst.SimpleString)
+        and right.raw_value == "__main__"
+    )
 
 
 def _is_name_at(name: cst.Name, use: cst.Call, tree: Tree) -> bool:
