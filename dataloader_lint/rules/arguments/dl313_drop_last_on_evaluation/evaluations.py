@@ -50,6 +50,7 @@ class Evaluation:
     step: Step
     picked_from: tuple[Loader, ...] = ()  # the loaders of a dict or list, if the loop goes through one of them
     is_returned: bool = False  # by the method that `where` names
+    others: tuple[Evaluation, ...] = ()  # what else evaluates with the same call
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -136,6 +137,9 @@ def evaluations(file: File) -> Iterator[Evaluation]:
     if says_it and file.loaders:
         for other in _evaluating_modules(file.project, module):
             everything += [each for each in known.of(other) if each.loader.construction[1].scope.module is module]
+    by_call: dict[int, list[Evaluation]] = {}
+    for found in everything:
+        by_call.setdefault(id(found.loader.construction[0]), []).append(found)
     seen: set[tuple[int, int]] = set()  # one call may make several, by what its function is given
     for found in everything:
         made, frame = found.loader.construction
@@ -149,7 +153,9 @@ def evaluations(file: File) -> Iterator[Evaluation]:
             continue
         by_paths = file.session.with_cuda
         picked_from = tuple(replace(each, ev=by_paths) for each in found.picked_from)
-        yield replace(found, loader=replace(found.loader, ev=by_paths), node=own or found.node, picked_from=picked_from)
+        loader = replace(found.loader, ev=by_paths)
+        others = tuple(each for each in by_call[id(made)] if each is not found)
+        yield replace(found, loader=loader, node=own or found.node, picked_from=picked_from, others=others)
 
 
 def _is_reported_in(home: ModuleFacts, file: File) -> bool:

@@ -23,6 +23,11 @@ _MEANS = frozenset({"average", "fmean", "mean", "nanmean"})
 
 def obstacle(found: Evaluation) -> str:
     """Why `drop_last=False` alone would not do; empty if the loader only evaluates, with batches of any size."""
+    return next((reason for each in (found, *found.others) if (reason := _obstacle_of(each))), "")
+
+
+def _obstacle_of(found: Evaluation) -> str:
+    """The same for one of the loops or methods that evaluate with a loader."""
     if found.counts_full_batches or found.stacks_batches:
         return "the loop has to change first"
     if not _is_for_evaluation(found):
