@@ -66,9 +66,18 @@ If the code divides by the number of batches, weigh each batch by its size.
 
 ## Fix safety
 Unsafe: `drop_last=True` becomes `drop_last=False`, which changes the metric. This is done where that alone is the cure,
-and where names or a branch say that the loader is for evaluation only. There is no fix if the code that evaluates
-computes with the batch size, gathers batches of several processes, asks for the number of batches, or takes the mean of
-one number for each: the last batch would count as much as the others.
+and where names or a branch say that the loader is for evaluation only.
+
+There is no fix if the code that evaluates
+
+- computes with the batch size, or has the same number elsewhere: `torch.zeros(32, 10)`
+- gathers batches of several processes
+- asks for the number of batches, or counts them: `steps += 1`, or the index of `enumerate` behind the loop
+- divides by anything but a number of samples, or takes a mean behind the loop
+- gives a meter one number for each batch, without a weight: `meter.update(loss)`
+- does more with a list of one entry for each batch than `torch.cat`
+
+In such a mean, the last batch would count as much as the others. If several loops go over the loader, none may do so.
 
 ## When to ignore it
 If the model needs whole batches, as some contrastive and generative ones do, or the rest is counted elsewhere.

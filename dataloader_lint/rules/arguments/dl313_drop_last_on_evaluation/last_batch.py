@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from dataloader_lint.rules.arguments.dl313_drop_last_on_evaluation.batch_means import MEANS, averages_batches
 from dataloader_lint.rules.arguments.dl313_drop_last_on_evaluation.evaluations import (
     BATCH_SIZE,
     LOADER_METHODS,
@@ -15,10 +16,7 @@ from dataloader_lint.rules.arguments.dl313_drop_last_on_evaluation.evaluations i
 )
 from dataloader_lint.semantics.control.reachability import path_conditions
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import dotted
-from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
-
-_MEANS = frozenset({"average", "fmean", "mean", "nanmean"})
+from dataloader_lint.semantics.syntax.tree import Node, Tree
 
 
 def obstacle(found: Evaluation) -> str:
@@ -33,6 +31,8 @@ def _obstacle_of(found: Evaluation) -> str:
     if not _is_for_evaluation(found):
         return "the loader may train as well"
     loop, tree = found.step.node, found.step.module.tree
+    if _writes_size_again(found):
+        return "the evaluation has the batch size as a number"
     if isinstance(loop, cst.Return):
         return _obstacle_in_class(loop, tree)
     home = tree.scope_of(loop).function or tree.root
@@ -40,7 +40,7 @@ def _obstacle_of(found: Evaluation) -> str:
         return "the evaluation uses the batch size"
     if any("gather" in last_name(call.func) for call in tree.find(home.node, cst.Call)):
         return "other processes get batches of this size"
-    return "the metric is a mean over batches" if _averages_batches(loop, home, tree) else ""
+    return "the metric is a mean over batches" if averages_batches(loop, home, tree) else ""
 
 
 def _obstacle_in_class(returned: cst.Return, tree: Tree) -> str:
@@ -52,7 +52,7 @@ def _obstacle_in_class(returned: cst.Return, tree: Tree) -> str:
         return "the class computes with the batch size"
     ends = (each for each in tree.find(around, cst.FunctionDef) if each.name.value.endswith("_epoch_end"))
     calls = (call for each in ends for call in tree.find(each, cst.Call))
-    return "the metric is a mean over batches" if any(last_name(call.func) in _MEANS for call in calls) else ""
+    return "the metric is a mean over batches" if any(last_name(call.func) in MEANS for call in calls) else ""
 
 
 def _is_for_evaluation(found: Evaluation) -> bool:
@@ -82,21 +82,21 @@ def _batch_sizes(home: Node, tree: Tree) -> Iterator[Node]:
         yield from (each for each in tree.find(home, kind) if BATCH_SIZE.fullmatch(last_name(each)))
 
 
+def _writes_size_again(found: Evaluation) -> bool:
+    """True if the code that evaluates has the batch size of its loader elsewhere: `torch.zeros(32, 10)`."""
+    loop, tree = found.step.node, found.step.module.tree
+    home = (tree.scope_of(loop).function or tree.root).node
+    area = next((each for each in tree.ancestors(loop) if isinstance(each, cst.ClassDef)), home)
+    size, passed = found.loader.known("batch_size"), found.loader.argument("batch_size")
+    same: list[Node] = []
+    if size is not None and type(size.value) is int:
+        same += [each for each in tree.find(area, cst.Integer) if each.evaluated_value == size.value]
+    if passed is not None and isinstance(passed.value, cst.Name):  # by whatever name
+        same += [each for each in tree.named(home, passed.value.value) if each is not passed.value]
+    same = [each for each in same if not isinstance(tree.parent(each), cst.AssignTarget | cst.Param)]
+    return any(not _is_given_to_a_loader(each, tree) for each in same)
+
+
 def _is_given_to_a_loader(node: Node, tree: Tree) -> bool:
     calls = (each for each in tree.ancestors(node) if isinstance(each, cst.Call))
     return any("loader" in last_name(call.func).lower() for call in calls)
-
-
-def _averages_batches(loop: Node, home: Scope, tree: Tree) -> bool:
-    """True if a function divides by the number of batches, or takes the mean of one number for each."""
-    appended = (each for each in tree.find(home.node, cst.Call) if last_name(each.func) == "append")
-    lists = {dotted(each.func).rpartition(".")[0] for each in appended}
-    iterated = loop.iter if isinstance(loop, cst.For | cst.CompFor) else loop
-    loaders = set(tree.words(iterated).split())
-    for call in tree.find(home.node, cst.Call):
-        given = dotted(call.args[0].value) if call.args else ""
-        if last_name(call.func) in _MEANS and given in lists:
-            return True
-        if last_name(call.func) == "len" and (given in lists or given.rpartition(".")[2] in loaders):
-            return True
-    return False
