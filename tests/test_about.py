@@ -6,6 +6,10 @@ import builtins
 import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -53,7 +57,9 @@ def test_all_rules_with_their_state() -> None:
         ({"PAGER": "head -n 3"}, 3),
         ({"PAGER": "cat"}, 0),
         ({"PAGER": ""}, 0),
-        ({"PAGER": "no-such-pager"}, 0),
+        ({"PAGER": "no-such-pager --plain"}, 0),
+        ({"PAGER": "LINES=9 head -n 3"}, 3),
+        ({"PAGER": "head -n 3", "CI": "true"}, 0),
         ({"PAGER": "head -n 3", "NO_PAGER": "1"}, 0),
         ({"PAGER": "head -n 3", "TERM": "dumb"}, 0),
     ],
@@ -62,7 +68,8 @@ def test_long_pages_go_through_a_pager(
     variables: dict[str, str], lines: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_PAGER", raising=False)
+    for name in ("NO_PAGER", "CI"):
+        monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(terminal, "height", lambda: 20)
@@ -70,6 +77,32 @@ def test_long_pages_go_through_a_pager(
     assert capfd.readouterr().out.count("one") == (lines or 30)
     terminal.show_paged(["one"] * 10)
     assert capfd.readouterr().out.count("one") == 10
+
+
+PAGER = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print("ready", flush=True)
+time.sleep(1)
+print(len(sys.stdin.readlines()), "lines")
+"""
+PAGED = "from dataloader_lint.cli import terminal; terminal.height = lambda: 20; terminal.show_paged(['one'] * 30)"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="PAGER is a command of a shell")
+def test_ctrl_c_is_for_the_pager() -> None:
+    """Else the prompt comes back while the pager still reads keys from the same terminal."""
+    write("pager.py", PAGER)
+    environment = {name: value for name, value in os.environ.items() if name not in ("CI", "NO_PAGER")}
+    environment |= {"TERM": "xterm", "PAGER": f"{sys.executable} pager.py"}
+    command = [sys.executable, "-c", PAGED]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(0.2)  # until the text is written
+        os.kill(process.pid, signal.SIGINT)
+        assert process.stdout.read() == b"30 lines\n"
+        assert process.wait(10) == 0
 
 
 def test_files_that_would_be_linted() -> None:

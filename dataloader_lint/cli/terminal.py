@@ -76,7 +76,7 @@ def show(lines: Iterable[str], stream: TextIO | None = None) -> None:
 def show_paged(lines: Iterable[str]) -> None:
     """Print lines to standard output, through a pager where they are more than the terminal has.
 
-    As for git, PAGER names the pager and `cat` or nothing stands for none; NO_PAGER has none at all.
+    As for git, PAGER names the pager and `cat` or nothing stands for none; NO_PAGER and CI have none at all.
     """
     several = list(lines)
     rows, command = height(), _pager()
@@ -84,26 +84,31 @@ def show_paged(lines: Iterable[str]) -> None:
         show(several)
         return
     import subprocess
+    from contextlib import suppress
 
     environment = {"LESS": "FRX", **os.environ}  # colors, and what was read stays on the screen
     text = "".join(f"{line}\n" for line in several).encode(sys.stdout.encoding, "backslashreplace")
-    with subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=environment) as pager:
-        pager.communicate(text)
-    if pager.returncode == _NOT_FOUND:
-        show(several)
+    pager = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=environment)
+    if pager.stdin is not None:
+        with suppress(KeyboardInterrupt, BrokenPipeError), pager.stdin as stream:
+            stream.write(text)
+    while pager.poll() is None:
+        # Ctrl-C is for the pager, which goes on: left alone, it would share the terminal with the shell.
+        with suppress(KeyboardInterrupt):
+            pager.wait()
 
 
 def _pager() -> str:
-    """The command of the pager; empty if there is none."""
+    """The command of the pager; empty if there is none, or none that can be run."""
+    if "NO_PAGER" in os.environ or "CI" in os.environ or os.environ.get("TERM") == "dumb":
+        return ""
     import shutil
 
-    if "NO_PAGER" in os.environ or os.environ.get("TERM") == "dumb":
+    wanted = os.environ.get("PAGER", "less").strip()
+    if wanted in ("", "cat"):
         return ""
-    wanted = os.environ.get("PAGER", "less" if shutil.which("less") else "").strip()
-    return "" if wanted == "cat" else wanted
-
-
-_NOT_FOUND = 127  # what a shell says of a command that does not exist
+    program = next((word for word in wanted.split() if "=" not in word), "")  # as in `LESS=R less`
+    return wanted if shutil.which(program) else ""
 
 
 def complain(message: str) -> None:
