@@ -89,7 +89,13 @@ def test_fail_on_decides_the_exit_code() -> None:
     assert run("--fail-on", "opinion", *rules)[0] == 1
     assert run("--fail-on", "error", "--severity", "DL305:error", *rules)[0] == 1
     assert run("--severity", "DL305:note", *rules)[0] == 0
-    assert run("--fail-on", "note", "--severity", "DL305:note", *rules)[0] == 1
+    strict = ("--fail-on", "note", "--severity", "DL305:note", *rules)
+    code, out, _ = run(*strict)
+    assert (code, out.splitlines()[-1]) == (1, "Found 1 problem: 1 note.")
+    assert 'failures="1"' in run("--output-format", "junit", *strict)[1]
+    lenient = ("--severity", "DL305:note", *rules)
+    assert run(*lenient)[1].splitlines()[-1] == "No problems, 1 note."
+    assert 'failures="0"' in run("--output-format", "junit", *lenient)[1]
     assert run("--fail-on", "note", "--severity", "DL305:note", "--no-notes", *rules)[0] == 0
     assert run("--fail-on", "error", "--diff", *rules)[0] == 0
     write("pyproject.toml", '[tool.dataloader-lint]\nfail-on = "error"\nseverity = { DL3 = "speed" }\n')

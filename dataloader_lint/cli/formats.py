@@ -192,7 +192,7 @@ def _for_a_service(diagnostics: list[Diagnostic], shape: str, settings: Settings
     if shape == "junit":
         from dataloader_lint.output import junit
 
-        return junit.emit(diagnostics, url_of, root, INTERNAL_ERROR)
+        return junit.emit(diagnostics, url_of, root, INTERNAL_ERROR, notes_fail=settings.fail_on == "note")
     from dataloader_lint import __version__
     from dataloader_lint.output import sarif
 

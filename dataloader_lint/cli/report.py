@@ -67,7 +67,13 @@ def report(
 
         made, dropped = (fixed.fixed, fixed.dropped) if fixed is not None else (0, 0)
         end = summary.emit(
-            diagnostics, made, dropped, fixing=fixed is not None, unsafe=options.unsafe_fixes, hidden=hidden
+            diagnostics,
+            made,
+            dropped,
+            fixing=fixed is not None,
+            unsafe=options.unsafe_fixes,
+            hidden=hidden,
+            notes_fail=options.settings.fail_on == "note",
         )
         if not options.output_file:
             from dataloader_lint.output.text import fitted

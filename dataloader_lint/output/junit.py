@@ -12,14 +12,22 @@ from dataloader_lint.output.places import cell_prefix, path_from
 from dataloader_lint.output.text import neutralise, shown_place
 
 
-def emit(diagnostics: Sequence[Diagnostic], url_of: Callable[[str], str], root: str, crash_code: str) -> Iterator[str]:
-    """Yields the report. A finding with `crash_code` is an error and no failure, a note a skipped
-    case. A clean run is one passed case."""
+def emit(
+    diagnostics: Sequence[Diagnostic],
+    url_of: Callable[[str], str],
+    root: str,
+    crash_code: str,
+    *,
+    notes_fail: bool = False,
+) -> Iterator[str]:
+    """Yields the report. A finding with `crash_code` is an error and no failure, a note a skipped case unless
+    `notes_fail` says that it fails the run. A clean run is one passed case."""
     suites = ET.Element("testsuites", name="dataloader-lint")
     for path, found in groupby(diagnostics, lambda one: path_from(root, one.filename)):
         suite = ET.SubElement(suites, "testsuite", name=neutralise(path))
         for one in found:
-            kind = "error" if one.code == crash_code else "skipped" if one.level is Level.NOTE else "failure"
+            is_skipped = one.level is Level.NOTE and not notes_fail
+            kind = "error" if one.code == crash_code else "skipped" if is_skipped else "failure"
             _add_case(suite, one, neutralise(path), url_of(one.code), kind)
         _count(suite)
     if not diagnostics:

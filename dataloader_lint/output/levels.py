@@ -48,8 +48,8 @@ def counted(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """A number with its noun: "1 note", "3 notes"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """A number with its noun: "1 note", "3 notes", "2 fixes"."""
+    return f"{number} {noun}{'' if number == 1 else 'es' if noun.endswith('x') else 's'}"
 
 
 def not_shown(count: int) -> str:

@@ -9,15 +9,22 @@ from dataloader_lint.output.levels import counted, not_shown, plural
 
 
 def emit(
-    diagnostics: Sequence[Diagnostic], fixed: int, dropped: int, *, fixing: bool, unsafe: bool, hidden: int = 0
+    diagnostics: Sequence[Diagnostic],
+    fixed: int,
+    dropped: int,
+    *,
+    fixing: bool,
+    unsafe: bool,
+    hidden: int = 0,
+    notes_fail: bool = False,
 ) -> Iterator[str]:
     """Yields what to say below the findings that remain.
 
     `fixed` counts the repairs that were made, `dropped` those that were tried and left out. `fixing` says whether
     `--fix` was given, `unsafe` whether unsafe fixes count as fixable, `hidden` how many findings the baseline holds.
-    Notes are counted apart: they are no problems.
+    Notes are counted apart: they are no problems, unless `notes_fail` says that they fail the run.
     """
-    problems = [one for one in diagnostics if one.level is not Level.NOTE]
+    problems = [one for one in diagnostics if notes_fail or one.level is not Level.NOTE]
     notes = plural(len(diagnostics) - len(problems), "note") if len(diagnostics) > len(problems) else ""
     if not problems and not fixed:
         yield f"No problems, {notes}." if notes else "All checks passed!"
@@ -29,9 +36,9 @@ def emit(
         total = fixed + len(problems)
         fixes = f" ({fixed} fixed, {len(problems)} remaining)" if fixing else ""
         levels = f": {counted(problems)}" if problems else ""
-        yield f"Found {total} {_plural('problem', total)}{fixes}{levels}{f'; {notes}' if notes else ''}."
+        yield f"Found {plural(total, 'problem')}{fixes}{levels}{f'; {notes}' if notes else ''}."
         if dropped:
-            yield f"{dropped} {_plural('fix', dropped)} did not hold when tried and {_was(dropped)} left out."
+            yield f"{plural(dropped, 'fix')} did not hold when tried and {_was(dropped)} left out."
         if hidden:
             yield not_shown(hidden)
     safe = sum(1 for one in diagnostics if one.fix is not None and (unsafe or one.fix.safety is Safety.SAFE))
@@ -41,10 +48,6 @@ def emit(
         yield f"[*] {safe} fixable with the `--fix` option{more}."
     elif unsafe_ones:
         yield f"No safe fixes; {unsafe_ones} with `--unsafe-fixes`."
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else word + ("es" if word.endswith("x") else "s")
 
 
 def _was(count: int) -> str:
