@@ -15,6 +15,7 @@ from dataloader_lint.cli.terminal import complain, show
 from dataloader_lint.diagnostics import Diagnostic, Level
 from dataloader_lint.engine import baseline
 from dataloader_lint.engine.causes import at_each_place
+from dataloader_lint.output.levels import plural
 from dataloader_lint.output.text import neutralise, shown_place
 from dataloader_lint.rules.registry import INTERNAL_ERROR, UNREADABLE_FILE, UNUSED_NOQA
 from dataloader_lint.rules.selection import selected_rules
@@ -47,7 +48,7 @@ def write_baseline(found: Found, options: Options) -> int:
     if not options.quiet:
         notes = sum(one.level is Level.NOTE for one in kept)
         among = f", {notes} of them {'a note' if notes == 1 else 'notes'}" if notes else ""
-        show([f"Wrote {_count(len(kept), 'finding')} to {neutralise(path)}{among}."])
+        show([f"Wrote {plural(len(kept), 'finding')} to {neutralise(path)}{among}."])
     for one in diagnostics:
         if one.code == INTERNAL_ERROR:
             complain(f"{one.filename}: {one.message}")
@@ -73,7 +74,7 @@ def without_baseline(diagnostics: list[Diagnostic], found: Found, options: Optio
     stale = sum(left[entry] for entry in _stale(left, diagnostics, found, options, folder))
     if stale and not options.quiet:
         verb, them = ("was", "it") if stale == 1 else ("were", "them")
-        gone = f"{_count(stale, 'finding')} of {path}"
+        gone = f"{plural(stale, 'finding')} of {path}"
         complain(f"{gone} {verb} not found any more; --write-baseline {path} drops {them}")
     return new, len(diagnostics) - len(new)
 
@@ -132,8 +133,8 @@ def add_noqa(found: Found, options: Options) -> int:
     if options.diff:
         return max(code, FINDINGS if added else CLEAN)
     if not options.quiet:
-        findings = f" for {_count(added, 'finding')}" if added != comments else ""
-        show([f"Added {_count(comments, '`# noqa` comment')}{findings} in {_count(files, 'file')}."])
+        findings = f" for {plural(added, 'finding')}" if added != comments else ""
+        show([f"Added {plural(comments, '`# noqa` comment')}{findings} in {plural(files, 'file')}."])
     return code
 
 
@@ -157,7 +158,3 @@ def _excuse(
     else:
         write_atomically(filename, done.source, source)
     return done.added, done.lines, done.left
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -25,10 +25,12 @@ def remarks(files: Sequence[str], settings: Settings) -> tuple[str, list[str]]:
 
     It is told by words alone: one in a comment counts as well, and then nothing is claimed.
     """
+    from dataloader_lint.engine.run import content
+
     known = (b"DataLoader", *settings.extra_words)
     about_loading: dict[str, bytes] = {}
     for path in files:
-        source = _content(path)
+        source = content(path)
         if any(word in source and _has_word(source, word) for word in known):
             return "", []
         if any(word in source for word in _LOADING):
@@ -85,12 +87,3 @@ def _module_of(path: str) -> str:
         folder, name = os.path.split(folder)
         parts.insert(0, name)
     return ".".join(parts)
-
-
-def _content(path: str) -> bytes:
-    from dataloader_lint.engine.run import read
-
-    try:
-        return read(path)
-    except OSError:  # removed since
-        return b""

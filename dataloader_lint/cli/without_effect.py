@@ -63,6 +63,8 @@ def unmatched(settings: Settings) -> Iterator[str]:
 
 def _problem(name: str, folders: tuple[str, ...]) -> str:
     """Why a qualified name means nothing; empty if it means something, or comes from elsewhere."""
+    from dataloader_lint.engine.run import content
+
     first, *others = name.split(".")
     for folder in folders:
         base = os.path.join(folder, first)
@@ -72,7 +74,7 @@ def _problem(name: str, folders: tuple[str, ...]) -> str:
         while length < len(others) and _is_module(os.path.join(base, *others[:length])):
             length += 1
         path = os.path.join(folder, first, *others[: length - 1])
-        text = _text(f"{path}.py") or _text(os.path.join(path, "__init__.py"))
+        text = content(f"{path}.py") or content(os.path.join(path, "__init__.py"))
         if not text and not os.path.isfile(os.path.join(path, "__init__.py")):
             continue  # a folder of the same name, such as one with data
         module, rest = ".".join([first, *others[: length - 1]]), others[length - 1]
@@ -100,6 +102,7 @@ def _is_module(path: str) -> bool:
 
 def _without_class(globs: list[str], project: str) -> list[str]:
     """The globs that match no word of the project's files: a class of a library is named where it is used."""
+    from dataloader_lint.engine.run import content
     from dataloader_lint.source.globs import matcher
     from dataloader_lint.source.projects import contents_of
 
@@ -108,17 +111,8 @@ def _without_class(globs: list[str], project: str) -> list[str]:
     for path in (each for several in contents_of(project) for each in several):
         if not left:
             break
-        new = {*re.findall(rb"\b[^\W\d]\w*", _text(path))} - seen
+        new = {*re.findall(rb"\b[^\W\d]\w*", content(path))} - seen
         seen |= new
         words = [word.decode() for word in new]
         left = {glob: test for glob, test in left.items() if not any(map(test, words))}
     return list(left)
-
-
-def _text(path: str) -> bytes:
-    from dataloader_lint.engine.run import read
-
-    try:
-        return read(path)
-    except OSError:
-        return b""

@@ -131,7 +131,7 @@ class Run:
         context = self._roots.context_of(path)
         if context not in self._loading:
             files = contents_of(context)[0]
-            self._loading[context] = any(gate.mentions_loading(each, _content) for each in files)
+            self._loading[context] = any(gate.mentions_loading(each, content) for each in files)
         return self._loading[context]
 
     def keep(self, path: str, found: list[Diagnostic]) -> None:
@@ -334,7 +334,7 @@ def read(path: str) -> bytes:
         return stream.read()
 
 
-def _content(path: str) -> bytes:
+def content(path: str) -> bytes:
     """What a file of a project holds; nothing if it cannot be read."""
     try:
         return read(path)
