@@ -17,6 +17,11 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "sound/__init__.py": "",
         "sound/data/__init__.py": "from .loading import AudioLoader\n",
         "sound/data/loading.py": "class AudioLoader:\n    class Inner:\n        pass\n\nmake_loader = AudioLoader\n",
+        "sound/many.py": (
+            "from sound.data import (\n    AudioLoader,\n    make_loader,\n)\n\n"
+            "Clips, Loader = make(AudioLoader)\n(Loud, Low) = 1, 2\nif True: Built = 1\n"
+        ),
+        "sound/fast.cpython-313-darwin.so": "",
         "main.py": "import torchvision\n\ndata = torchvision.datasets.ImageFolder(root)\n",
     }.items():
         path = tmp_path / name
@@ -42,6 +47,12 @@ def warnings(capsys: pytest.CaptureFixture[str], *options: str) -> list[str]:
         ),
         ("sound.dta.AudioLoader", "sound defines no dta"),
         ("sound.data.AudioLoader", "sound.data only imports AudioLoader: name the module that defines it"),
+        ("sound.many.AudioLoader", "sound.many only imports AudioLoader: name the module that defines it"),
+        ("sound.many.Loader", ""),
+        ("sound.many.Low", ""),
+        ("sound.many.Built", ""),
+        ("sound.fast.FastLoader", ""),
+        ("sound.faster.FastLoader", "sound defines no faster"),
         ("main.Loader", "main defines no Loader"),
     ],
 )

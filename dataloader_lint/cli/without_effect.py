@@ -22,6 +22,9 @@ _RULES = {
     "samples": ("DL101", "DL102", "DL103"),
     "memory_threshold": ("DL101", "DL102", "DL103"),
 }
+# Names among several that are assigned, and names that are imported, on one line or in brackets.
+_ASSIGNED = rb"(?m)^[\w \t,.*()\[\]]*\b%s\b[\w \t,.*)\]]*=(?!=)"
+_IMPORTED = rb"(?m)^[ \t]*(?:from\b[^\n]*\b)?import\b(?:[ \t]*\([^)]*|[^\n]*)\b%s\b"
 _DEFINED = rb"(?m)^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(%s)\b|^[ \t]*(%s)[ \t]*(?::[^=\n]+)?="
 
 
@@ -78,22 +81,31 @@ def _problem(name: str, folders: tuple[str, ...]) -> str:
         if not text and not os.path.isfile(os.path.join(path, "__init__.py")):
             continue  # a folder of the same name, such as one with data
         module, rest = ".".join([first, *others[: length - 1]]), others[length - 1]
-        return _in_module(module, rest, text)
+        return "" if _is_compiled(path, rest) else _in_module(module, rest, text)
     return ""
 
 
 def _in_module(module: str, name: str, text: bytes) -> str:
     word = name.encode()
-    if re.search(_DEFINED % (word, word), text):
+    if re.search(_DEFINED % (word, word), text) or re.search(_ASSIGNED % word, text):
         return ""
-    if re.search(rb"\b%s\b" % word, text):
+    if re.search(_IMPORTED % word, text):
         return f"{module} only imports {name}: name the module that defines it"
-    if re.search(rb"(?m)^from .* import \*", text):
+    if re.search(rb"\b%s\b|(?m:^from .* import \*)" % word, text):
         return ""
     from dataloader_lint.source.key import suggestion
 
     known = {(one or other).decode() for one, other in re.findall(_DEFINED % (rb"\w+", rb"\w+"), text)}
     return f"{module} defines no {name}{suggestion(name, sorted(known))}"
+
+
+def _is_compiled(folder: str, name: str) -> bool:
+    """True if a folder holds a file of that name that is no source file, such as `data.cpython-313-darwin.so`."""
+    try:
+        files = os.listdir(folder)
+    except OSError:  # a module, or no folder to look into
+        return False
+    return any(file.startswith(f"{name}.") and not file.endswith(".py") for file in files)
 
 
 def _is_module(path: str) -> bool:
