@@ -116,7 +116,7 @@ def _on_one_line(code: str, width: int) -> str:
     if any(sign in code for sign in ("#", "\\", '"""', "'''")):
         return code
     line = ""
-    for part in (each.strip() for each in split_lines(code)):
+    for part in filter(None, (each.strip() for each in split_lines(code))):
         line += part if line.endswith(("(", "[", "{")) or part.startswith((")", "]", "}")) else f" {part}"
     line = line.strip()
     return line if len(line) <= width else code
