@@ -150,7 +150,7 @@ def _settings_from(options: argparse.Namespace) -> SettingsByFile | None:
         (on if shown else off).append(code)
     if not on:
         return None
-    # flake8 has no levels: whatever it shows fails the run, which a note never does.
+    # flake8 has no levels: whatever it shows fails the run, which a note only does if it is asked for (`dl-notes`).
     programs = {"notes": False, **_programs(options)}
     rules = {"select": tuple(on), "ignore": tuple(off), "per_file_ignores": (), "ignore_noqa": options.disable_noqa}
     roots = named_folders(options.filenames or ["."], os.getcwd())
