@@ -64,7 +64,7 @@ rule is on its page; `severity` gives it another one, and so does what
 
 A finding that is a warning because it fails only in spawned workers is an error if `start-method` or `target-python`
 says that your workers are spawned. By default every finding but notes makes the command exit with 1; with
-`--fail-on warning` only errors and warnings do, and with `--fail-on note` all.
+`--fail-on warning` only errors and warnings do, and with `--fail-on note` all: notes then count as problems.
 
 ## What counts as one project
 
