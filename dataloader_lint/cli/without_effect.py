@@ -23,7 +23,7 @@ _RULES = {
     "memory_threshold": ("DL101", "DL102", "DL103"),
 }
 # Names among several that are assigned, and names that are imported, on one line or in brackets.
-_ASSIGNED = rb"(?m)^[\w \t,.*()\[\]]*\b%s\b[\w \t,.*)\]]*=(?!=)"
+_ASSIGNED = rb"(?m)^[\w \t,.*()\[\]]{0,200}\b%s\b[\w \t,.*)\]]{0,200}=(?!=)"
 _IMPORTED = rb"(?m)^[ \t]*(?:from\b[^\n]*\b)?import\b(?:[ \t]*\([^)]*|[^\n]*)\b%s\b"
 _DEFINED = rb"(?m)^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(%s)\b|^[ \t]*(%s)[ \t]*(?::[^=\n]+)?="
 

@@ -78,6 +78,8 @@ def _expressions() -> Iterator[Expression]:
 # Made from the patterns that users write, or from a table, and tried below by what uses them; from a name, which is
 # escaped.
 _BY_PATTERNS = (
+    "dataloader_lint.cli.nothing_known:",
+    "dataloader_lint.cli.without_effect:",
     "dataloader_lint.edits.array_uses:",
     "dataloader_lint.rules.questions.concepts:",
     "dataloader_lint.rules.transfers._shared.device_stores:",
