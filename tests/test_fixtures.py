@@ -128,7 +128,8 @@ def from_the_command_line() -> list[list[FullPlace]]:
 
 @pytest.fixture(scope="module")
 def from_flake8() -> list[FullPlace]:
-    lines = run("flake8", "--isolated", "--select", ALL_CODES, "--format", "%(path)s|%(row)d|%(col)d|%(code)s", ".")
+    shape = ("--format", "%(path)s|%(row)d|%(col)d|%(code)s")
+    lines = run("flake8", "--isolated", "--dl-notes", "true", "--select", ALL_CODES, *shape, ".")
     found = (line.split("|") for line in lines.splitlines())
     return sorted((Path(path).as_posix(), int(row), int(column), code) for path, row, column, code in found)
 

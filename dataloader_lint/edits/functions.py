@@ -48,7 +48,8 @@ def _above_work(editor: Editor, statement: Node, code: str) -> Node:
     last = max((index for index, is_fixed in enumerate(above) if is_fixed), default=-1)
     work = first_work(body[last + 1 :], statement)
     # Its decorators, annotations and defaults are evaluated where it stands.
-    head = set(_WORD.findall(code[: code.index("\n", code.index("def "))]))
+    line_end = _LINE_END.search(code, code.index("def "))
+    head = set(_WORD.findall(code[: line_end.start() if line_end is not None else len(code)]))
     between = {id(node) for each in body[last + 1 : end] for node in editor.tree.walk(each)}
     bound = bindings_of(editor.tree.root)
     is_early = any(id(one.node) in between for name in head & bound.keys() for one in bound[name])
