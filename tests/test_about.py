@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -96,13 +95,12 @@ def test_ctrl_c_is_for_the_pager() -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("CI", "NO_PAGER")}
     environment |= {"TERM": "xterm", "PAGER": f"{sys.executable} pager.py"}
     command = [sys.executable, "-c", PAGED]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, start_new_session=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
+    with processes.started(command, env=environment) as process:
+        assert process.next_line() == "ready"
         time.sleep(0.2)  # until the text is written
         os.kill(process.pid, signal.SIGINT)
-        assert process.stdout.read() == b"30 lines\n"
-        assert process.wait(10) == 0
+        assert process.next_line() == "30 lines"
+        assert process.wait() == 0
 
 
 def test_files_that_would_be_linted() -> None:
