@@ -25,6 +25,8 @@ ANSWERED = [
     ("host memory keeps climbing while training", "Memory grows"),
     ("speed goes down when I use more workers", "Workers make it slower"),
     ("workers make it slower", "Workers make it slower"),
+    ("data loading got slower after I increased num_workers", "Workers make it slower"),
+    ("adding workers slows training down", "Workers make it slower"),
     ("GPU sits idle waiting for data", "GPU use goes up and down, or stays low"),
     ("continue from a checkpoint in the middle of an epoch without loading all batches again", "Resuming"),
     ("one rank has fewer batches and DDP hangs", "Ranks with different numbers"),
@@ -97,6 +99,9 @@ ELSEWHERE = [
     "the moon is made of green cheese",
     "how to install torch on windows",
     "what does model.eval do",
+    "how do I fine-tune llama",
+    "which optimizer is best",
+    "how does attention work",
     "how do I keep a list of models",
     "class weights for the loss per class",
 ]

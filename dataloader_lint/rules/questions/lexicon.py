@@ -191,8 +191,9 @@ CONCEPTS: dict[str, str] = {
         提速 瓶颈 久 遅 時間がか 高速 待ち 느리 느려 느립 속도 병목 오래 lento* lenta lentitud pausa* langsam* dauert
         wartet wartezeit lent lente lents lenteur медлен* тормоз* долго devagar lentidao
     """,
-    "slower": """
-        slower slow_down slows_down slowdown slowed slowing more_slow not_faster gets_slow get_slow becomes_slow worse
+    "slower": r"""
+        slower slow_down slows_down slowdown /\bslow(?:s|ed|ing)? (?:\w+ ){1,3}down\b/
+        slowed slowing more_slow not_faster gets_slow get_slow becomes_slow worse
         no_speedup 更慢 变慢 越来越慢 还慢 慢于 遅くなる 遅くなっ 느려 mas_lento langsamer plus_lent медленнее
         mais_lento
     """,
@@ -384,6 +385,9 @@ CONCEPTS: dict[str, str] = {
         收敛 安装 权重 损失函数 精度低 損失 収束 インストール 精度が 손실 정확도 설치 precision instalar instalando
         exactitud genauigkeit installier* precision_du installation точност* устанавл* acuracia
     """,
-    "model": "model models network net 模型 モデル 모델 modelo modell modele модел*",
+    "model": """
+        model models network net optimizer optimizers attention llama llm llms gpt lora fine_tune fine_tuning finetune
+        finetuning transformer_layer quantiz* hyperparameter* 模型 モデル 모델 modelo modell modele модел*
+    """,
     "tensorflow": "tensorflow keras jax tf tf.data queuedequeue* tfrecorddataset caffe",
 }

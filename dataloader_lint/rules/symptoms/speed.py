@@ -71,6 +71,7 @@ SPEED = (
             "worker slower no_workers",
             "worker slow many_workers !gpu",
             "loader slower many_workers",
+            "loader|training slower num_workers !no_workers",
         ),
     ),
     seen(
@@ -120,9 +121,9 @@ SPEED = (
         asked=(
             "worker set !slower !hang",
             "many_workers set !slower !hang",
-            "worker improve",
-            "worker speed",
-            "many_workers fast",
+            "worker improve !slower",
+            "worker speed !slower",
+            "many_workers fast !slower",
         ),
     ),
     seen(
