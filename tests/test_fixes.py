@@ -208,7 +208,7 @@ def test_a_lambda_of_two_lines_becomes_one_line_where_it_fits() -> None:
     file = FIXTURES / "DL204" / "fixable_chain.py"
     source = file.read_text(encoding="utf-8").replace(
         'F.pad(x[None], (4, 4), mode="reflect")',
-        'F.pad(\n                x[None], (4, 4),\n                mode="reflect"\n)',
+        'F.pad(\n                x[None], (4, 4),\n\n                mode="reflect"\n)',
     )
     expected = file.with_suffix(".py.safe").read_text(encoding="utf-8")
     assert fix(file, unsafe=False, source=source.encode()).source.decode() == expected
