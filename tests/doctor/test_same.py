@@ -80,7 +80,11 @@ PROGRAMS = {
     """,
     "a daemon thread is not waited for": """
         threading.Thread(target=lambda: (time.sleep(60), print("never")), daemon=True).start()
-        print(read(num_workers=1), threading.active_count(), [t.name for t in threading.enumerate()])
+        rows = read(num_workers=1)
+        # The feeder thread of a queue ends a moment after the loader has gone.
+        end = time.monotonic() + 30
+        while threading.active_count() > 2 and time.monotonic() < end: time.sleep(0.01)
+        print(rows, threading.active_count(), [t.name for t in threading.enumerate()])
     """,
     "functions at exit, in their order, that iterate": """
         atexit.register(lambda: print("first registered", read()))
