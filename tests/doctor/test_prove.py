@@ -290,7 +290,7 @@ def test_a_program_from_end_to_end(tmp_path: Path) -> None:
     assert f"train.py:{line} DL201 confirmed" in done.stdout
     assert "where workers are spawned the program raises" in done.stdout
     assert path.read_text() == text and not (tmp_path / "trained.txt").exists()
-    assert "+def _" in (tmp_path / "fixes.diff").read_text()
+    assert "collate_fn=torch.stack)" in (tmp_path / "fixes.diff").read_text()
     processes.run(["git", "apply", "-p0", "fixes.diff"], cwd=tmp_path)
     assert path.read_text() != text
     known = baseline.load((tmp_path / "base.json").read_text())
