@@ -36,7 +36,7 @@ class Call:
     # Files and other things outside of the process.
     opens: str = ""  # what it opens that belongs to one process, in words for users
     archive: str = ""  # the ending of the files that it opens: others it reads at once, or no process owns
-    shared: str = ""  # what goes wrong in forked workers: `position`, `archive`, `HDF5`, ...
+    shared: str = ""  # what goes wrong in forked workers: `offset`, `position`, `archive`, `HDF5`, ...
     maps_file: bool = False  # opens a file lazily, so that a cache of these by path is bounded by the files
     pickles: bool = False  # what it opens can be pickled: it is opened again where it arrives
     arrives_broken: bool = False  # what it opens can be pickled, and not be read where it arrives

@@ -33,7 +33,8 @@ lock, videos, sound, pools), if worker code reads them and the main process open
 - in a function that the main process calls, or in `__init__`, by `global`
 - on first use, if `__init__` or `__len__` of the Dataset is the first to use it
 
-**Where**: at the call that opens it. Where worker code never reads the handle, the message names the pickle alone.
+**Where**: at the call that opens it. Where worker code never reads the handle, or the only loader has one worker and
+the handle is a file, a zip, `.npz` or tar archive, the message names the pickle alone.
 
 ## Why is this bad?
 Forked workers share the position of an open file. Measured:
@@ -55,6 +56,8 @@ Forked workers share the position of an open file. Measured:
 - `PIL.Image.open` in a list: no read was wrong, but each image keeps a file open. With a limit of 128 open files the
   125th raised `OSError: [Errno 24] Too many open files`
 - `ThreadPoolExecutor` that was used before: forked workers hang, as the threads are not there
+- with one worker, three epochs of 200 reads: `open`, zip, `.npz` and tar archives went right; `gzip.open` returned 200
+  wrong from the second epoch on, and LMDB with its lock raised from the first
 
 [What became of each handle](evidence/handles.md) is a table of its own.
 
@@ -157,9 +160,13 @@ if TYPE_CHECKING:
 
 RULE = Rule("DL205", "handle-opened-in-init", Entity.FILE, Level.ERROR, Claim.MAY, subjects=(STORES,))
 
-# What becomes of a handle that forked workers share, by the column `shared` of the tables of library calls.
+_MIXED_UP = "forked workers share its position and mix up their reads"
+
+# What becomes of a handle that forked workers share, by the column `shared` of the tables of library calls. `offset`
+# and `archive` need two workers that read at once; with `position`, an object behind the handle keeps a state as well.
 FORKED = {
-    "position": "forked workers share its position and mix up their reads",
+    "offset": _MIXED_UP,
+    "position": _MIXED_UP,
     "archive": "reads in forked workers raise `BadZipFile`",
     "lock table": "reads in forked workers raise `MDB_READERS_FULL`",
     "HDF5": "forked workers read wrong data (HDF5 before 1.12)",

@@ -22,7 +22,7 @@ from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope, Tree, func
 from dataloader_lint.semantics.values.values import NONE, CallResult, Class, Evaluator, Frame
 
 # What breaks in a forked worker though only the main process opened it. A pool of threads that it has not used works.
-_BREAKING = frozenset({"archive", "lock table", "pool", "position"})
+_BREAKING = frozenset({"archive", "lock table", "offset", "pool", "position"})
 _STARTED_ON_USE = "concurrent.futures."
 # What reads nothing: functions that are given a handle, and methods and attributes of it.
 _READING_NOTHING = frozenset({"bool", "hasattr", "id", "isinstance", "len", "print", "register", "repr", "str", "type"})

@@ -110,9 +110,9 @@ def kept_handles(reach: DatasetFlow, module: ModuleFacts) -> list[KeptHandle]:
                 is_skipped[key] = bool(loaders) and all(not each.pickles_its_functions for each in loaders)
             if is_skipped[key] or not _is_held_in_workers(reach, kept, owner):
                 continue
-        found[id(node)] = KeptHandle(
-            node, kind, kept, is_safe_forked(reach.ev, kept.value, kind), _is_read_in_workers(reach, kept)
-        )
+        loaders = [owner] if isinstance(owner, Loader) else reach.loaders_of(owner)
+        is_safe = is_safe_forked(reach.ev, kept.value, kind) or _has_one_reader(kind, loaders)
+        found[id(node)] = KeptHandle(node, kind, kept, is_safe, _is_read_in_workers(reach, kept))
     return sorted(found.values(), key=lambda one: module.tree.order(one.node))
 
 
@@ -255,6 +255,14 @@ def is_safe_forked(ev: Evaluator, value: Value, kind: str) -> bool:
         mode = _argument(ev, value.call, value.frame, "mode", 0 if kind.startswith("pathlib") else 1)
         return mode is not None and isinstance(mode.value, str) and any(letter in mode.value for letter in "wax")
     return False
+
+
+def _has_one_reader(kind: str, loaders: list[Loader]) -> bool:
+    """True if only one worker can read a handle whose reads go wrong by those of another process alone."""
+    if row(kind).shared not in ("offset", "archive") or len(loaders) != 1:
+        return False
+    counts = loaders[0].values("num_workers")
+    return bool(counts) and all(isinstance(each, Const) and each.value == 1 and not each.default for each in counts)
 
 
 def _reads_by_one_transaction(call: cst.Call, frame: Frame) -> bool:

@@ -10,7 +10,7 @@ ROWS = {
     "cPickle.load": Call(gives="object"),
     "cloudpickle.load": Call(gives="object"),
     "codecs.open": Call(
-        gives="file", as_random_as_arguments=True, opens="an open file", shared="position", streams="source"
+        gives="file", as_random_as_arguments=True, opens="an open file", shared="offset", streams="source"
     ),
     "compress_pickle.load": Call(gives="object"),
     "csv.DictReader": Call(wraps_handle=True, reads=("rows",), streams="source"),
@@ -23,9 +23,7 @@ ROWS = {
     ),
     "io.BufferedReader": Call(wraps_handle=True),
     "io.TextIOWrapper": Call(wraps_handle=True),
-    "io.open": Call(
-        gives="file", as_random_as_arguments=True, opens="an open file", shared="position", streams="source"
-    ),
+    "io.open": Call(gives="file", as_random_as_arguments=True, opens="an open file", shared="offset", streams="source"),
     "joblib.load": Call(gives="object", reads=("path",)),
     "json.load": Call(gives="json", reads=("file",), streams="source"),
     "json.loads": Call(gives="json", reads=("text",)),
@@ -52,8 +50,8 @@ ROWS = {
     "sqlite3.connect.cursor.fetchall": Call(streams="source"),
     "sqlite3.connect.execute": Call(streams="source"),
     "sqlite3.connect.execute.fetchall": Call(streams="source"),
-    "tarfile.TarFile": Call(opens="an open tar archive", shared="position", streams="source"),
-    "tarfile.open": Call(opens="an open tar archive", shared="position", reads=("archive",), streams="source"),
+    "tarfile.TarFile": Call(opens="an open tar archive", shared="offset", streams="source"),
+    "tarfile.open": Call(opens="an open tar archive", shared="offset", reads=("archive",), streams="source"),
     "tarfile.open.getmembers": Call(streams="source"),
     "tarfile.open.getnames": Call(streams="source"),
     "ujson.load": Call(gives="json"),
