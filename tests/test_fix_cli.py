@@ -95,6 +95,17 @@ def test_unsafe_fixes_are_announced_and_need_asking() -> None:
     assert out.endswith(f"Found 2 problems: 1 error, 1 warning.\n[*] 1 fixable with the `--fix` option {more}.\n")
 
 
+@pytest.mark.parametrize(("required", "idle"), [("torch==1.13.1", "2"), ("torch>=1.13", "None"), ("torch>=2", "None")])
+def test_what_is_written_runs_on_the_torch_that_the_project_requires(required: str, idle: str) -> None:
+    Path("requirements.txt").write_text(required + "\n")
+    text = (
+        IMPORTS + "def make(data, workers=0):\n    return DataLoader(data, num_workers=workers, prefetch_factor={})\n"
+    )
+    Path("a.py").write_text(text.format(4))
+    code, out, err = run("--fix", "--select", "DL302,DL310", "a.py")
+    assert (code, Path("a.py").read_text()) == (0, text.format(f"4 if workers > 0 else {idle}")), out + err
+
+
 def test_what_cannot_be_fixed_remains() -> None:
     Path("a.py").write_text(SAFE)
     Path("b.py").write_text(HOPELESS)

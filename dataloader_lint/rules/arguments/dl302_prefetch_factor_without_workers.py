@@ -36,9 +36,9 @@ def make(dataset, workers=0):
 
 ## Fix safety
 Safe. A literal is removed together with its argument: the call that raised now makes a loader. If the number of
-workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`. A written 2 is
-removed in any case: it is the default of every torch version, and torch before 2.0 refused None. What a parameter or an
-option brings is never removed.
+workers has a name, the argument becomes `prefetch_factor=K if NAME > 0 else None`. In a project that requires torch
+before 2.0, which refuses None, it becomes `prefetch_factor=K if NAME > 0 else 2`. A written 2 is removed in any case:
+it is the default of every torch version. What a parameter or an option brings is never removed.
 
 ## When to ignore it
 With a declared default of 0 workers, if nobody runs the program without passing a number of workers.
@@ -105,13 +105,14 @@ def _problem(loader: Loader, unused: Unused) -> str:
 
 def fix(loader: Loader, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import Repair, follow_workers, is_passed_in, remove_option
-    from dataloader_lint.rules.arguments._shared.needs_workers import is_default_prefetch
+    from dataloader_lint.rules.arguments._shared.needs_workers import is_default_prefetch, prefetch_without_workers
 
     written = loader.argument("prefetch_factor")
     if is_default_prefetch(loader) and (written is None or not is_passed_in(editor, written.value)):
         superfluous = remove_option(editor, loader, "prefetch_factor", _raises)
         return Repair(Safety.SAFE, "Remove `prefetch_factor`: 2 is the default", (superfluous,))
-    edit = follow_workers(editor, loader, "prefetch_factor", _raises, "{} if {} > 0 else None".format)
+    following = f"{{}} if {{}} > 0 else {prefetch_without_workers(loader)}"
+    edit = follow_workers(editor, loader, "prefetch_factor", _raises, following.format)
     if edit is not None:
         return Repair(Safety.SAFE, "Make `prefetch_factor` depend on the number of workers", (edit,))
     edit = remove_option(editor, loader, "prefetch_factor", _raises)

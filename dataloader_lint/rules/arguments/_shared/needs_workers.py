@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataloader_lint.pipeline.loaders import argument_sites
 from dataloader_lint.rules.arguments._shared.zero_guards import is_kept_away, name_of
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
+from dataloader_lint.semantics.project.required_versions import OLD_TORCH, demands
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.outermost import outermost_definition
 from dataloader_lint.semantics.syntax.tree import function_scope
@@ -31,6 +32,12 @@ def is_default_prefetch(loader: Loader) -> bool:
     return is_two and not loader.before and "prefetch_factor" not in loader.kind.defaults
 
 
+def prefetch_without_workers(loader: Loader) -> str:
+    """What `prefetch_factor` has to be without workers: None, or the default of 2, as torch before 2.0 refuses None."""
+    texts = loader.ev.project.requirements(loader.frame.scope.module.path)
+    return "2" if any(demands(text, OLD_TORCH) for text in texts) else "None"
+
+
 def is_prevented(loader: Loader, names: frozenset[str]) -> bool:
     if is_kept_away(names, loader.call, loader.frame):
         return True
@@ -44,7 +51,7 @@ def is_prevented(loader: Loader, names: frozenset[str]) -> bool:
     return False
 
 
-def needs_workers(name: str, value: Value) -> bool:
+def needs_workers(loader: Loader, name: str, value: Value) -> bool:
     if name == "multiprocessing_context" and isinstance(value, CallResult):
         return value.library.endswith(".get_context")
     if not isinstance(value, Const) or value.default:
@@ -53,6 +60,8 @@ def needs_workers(name: str, value: Value) -> bool:
         return value.value is True
     if name == "timeout":
         return isinstance(value.value, int | float) and value.value > 0
+    if name == "prefetch_factor" and value.value == 2:
+        return prefetch_without_workers(loader) != "2"
     return value.value is not None
 
 
@@ -70,7 +79,7 @@ def without_workers(loader: Loader, name: str) -> Unused | None:
     if workers is None or workers.value != 0 or not loader.is_written_here or not loader.is_reached:
         return None
     found = loader.passed(name)
-    if not all(needs_workers(name, _plain(value)) for value in found) or is_failure_expected(loader, name):
+    if not all(needs_workers(loader, name, _plain(value)) for value in found) or is_failure_expected(loader, name):
         return None
     names = _names_of_workers(loader)
     if workers.default and is_prevented(loader, names):

@@ -50,8 +50,8 @@ For the others write `prefetch_factor=4 if args.workers > 0 else None`, `timeout
 
 ## Fix safety
 Safe if the number of workers is a name or an attribute: with workers nothing changes, without them the loader works.
-A written `prefetch_factor` of 2 is removed: it is the default of every torch version, and torch before 2.0 refused
-None. What a parameter or an option brings is never removed.
+A written `prefetch_factor` of 2 is removed: it is the default of every torch version. In a project that requires torch
+before 2.0, which refuses None, another one ends with `else 2`. What a parameter or an option brings is never removed.
 
 ## When to ignore it
 If something that the linter cannot see rules out 0 workers.
@@ -112,7 +112,7 @@ def _finding(made: MadeLoader, zero: Zero, fixed: list[str]) -> Finding:
     workers = _workers_name(loader, fixed)
     advice = f"set {'them' if others else 'it'} only if " + (f"`{workers} > 0`" if workers else "there are workers")
     if workers and not others:
-        advice = f"use `{loader.kind.spelling(fixed[0])}={_FOLLOWING[fixed[0]].format(value='...', workers=workers)}`"
+        advice = f"use `{loader.kind.spelling(fixed[0])}={_following(loader, fixed[0], '...', workers)}`"
     problem = f"{what_raises(loader, fixed)} {error} {when}: {names} workers{made.suffix}"
     cause = cause_of_options(loader, *fixed)
     return Finding(loader.node, problem, advice, None if made.by else partial(fix, loader), cause=cause)
@@ -134,7 +134,7 @@ def fix(loader: Loader, editor: Editor) -> Repair | None:
                 raise RefusedError("it has a guard of its own")
             if name == "persistent_workers" and present != "True":
                 return f"{present} and {workers} > 0"
-            return _FOLLOWING[name].format(value=present, workers=workers)
+            return _following(loader, name, present, workers)
 
         written = loader.argument(name)
         is_own = written is None or not is_passed_in(editor, written.value)
@@ -162,13 +162,14 @@ def _raise_next(loader: Loader, fixed: list[str]) -> list[str]:
     return [name] if is_number else []
 
 
-# What each argument has to be without workers.
-_FOLLOWING = {
-    "persistent_workers": "{workers} > 0",
-    "prefetch_factor": "{value} if {workers} > 0 else None",
-    "multiprocessing_context": "{value} if {workers} > 0 else None",
-    "timeout": "{value} if {workers} > 0 else 0",
-}
+def _following(loader: Loader, name: str, value: str, workers: str) -> str:
+    """The code of an argument that follows the number of workers."""
+    from dataloader_lint.rules.arguments._shared.needs_workers import prefetch_without_workers
+
+    if name == "persistent_workers":
+        return f"{workers} > 0"
+    idle = {"prefetch_factor": prefetch_without_workers(loader), "timeout": "0"}.get(name, "None")
+    return f"{value} if {workers} > 0 else {idle}"
 
 
 def _is_reported(loader: Loader) -> bool:

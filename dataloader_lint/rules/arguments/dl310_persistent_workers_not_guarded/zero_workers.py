@@ -57,7 +57,7 @@ def _is_written(loader: Loader, name: str) -> bool:
 
 def _is_fixed(loader: Loader, name: str, zero: Zero) -> bool:
     places = argument_sites.sites_of(loader, name)
-    test = partial(needs_workers, name)
+    test = partial(needs_workers, loader, name)
     if places is not None and len(places) == 1 and places[0].node is not None:
         return can_be_at_zero(loader.ev, places[0].node, places[0].frame, zero, test)
     return all(test(value) for value in loader.passed(name))
