@@ -5,11 +5,12 @@ Reports a call of `.next()` on the iterator of a DataLoader.
 
 ## Why is this bad?
 The method was there for Python 2, and torch 1.13 took it away. Measured with torch 2.13:
-`AttributeError: '_SingleProcessDataLoaderIter' object has no attribute 'next'`.
+`AttributeError: '_SingleProcessDataLoaderIter' object has no attribute 'next'`. Where a bare `except:` catches it to
+start the loader again, as around `batch = batches.next()`, each step starts the workers anew.
 
 ## Known limits
 - Silent if the object may be of a class of the project.
-- Silent if the program expects the error, as in `try ... except AttributeError`.
+- Silent if the program names the error that it expects, as in `try ... except AttributeError`.
 
 ## Example
 ```python
@@ -85,13 +86,21 @@ def find(file: File) -> Iterator[cst.Call]:
             isinstance(each, Iterated) and loader_of(file.ev, each.of) is not None for each in owners
         ):
             continue
-        if not is_error_expected(file.ev, call, frame, ("AttributeError",)):
+        if not is_error_expected(file.ev, call, frame, ("AttributeError",), by_name=True):
             yield call
 
 
 def check(call: cst.Call, file: File) -> Iterator[Finding]:
+    import libcst as cst
+
+    from dataloader_lint.semantics.syntax.names import dotted
+    from dataloader_lint.semantics.syntax.outermost import outermost_definition
+
+    assert isinstance(call.func, cst.Attribute)
     problem = "the iterator of a DataLoader has no `next` method: AttributeError (torch 1.13+)"
-    yield Finding(call, problem, "use `next(...)`", partial(fix, call, file))
+    name = dotted(call.func.value)
+    cause = f"{outermost_definition(call, file.tree)}:{name}" if name else ""
+    yield Finding(call, problem, "use `next(...)`", partial(fix, call, file), cause=cause)
 
 
 def fix(call: cst.Call, file: File, editor: Editor) -> Repair | None:
