@@ -46,9 +46,30 @@ FLAG = "non_blocking=True"
             'text_of_both = f"{model(images.cuda(), labels.cuda())}"',
             [f'text_of_both = f"{{model(images.cuda({FLAG}), labels.cuda({FLAG}))}}"'],
         ),
+        (
+            'x, y = images.to("cuda"), labels.to(\n            "cuda"\n        )',
+            [f'x = images.to("cuda", {FLAG})', f'y = labels.to("cuda", {FLAG})'],
+        ),
+        (
+            'x, y = images.to("cuda"), labels[\n            0\n        ].to("cuda")',
+            [f'x = images.to("cuda", {FLAG})', f'y = labels[0].to("cuda", {FLAG})'],
+        ),
+        (
+            'x, y = images.to("cuda"), labels.to(\n            "cuda",\n        )',
+            [f'x, y = images.to("cuda", {FLAG}), labels.to(', '    "cuda",', f"    {FLAG},", ")"],
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_long_lines_are_broken(line: str, expected: list[str]) -> None:
     made = fix_source(SOURCE.format(line).encode(), "some.py", Settings(select=("DL401",)), unsafe=True).source.decode()
     assert made == SOURCE.format("\n        ".join(expected))
+
+
+def test_a_longer_line_than_120_is_no_model() -> None:
+    line = "a_batch_of_images, the_labels_of_it = images.cuda(), labels.cuda()"
+    source = SOURCE.format(line) + f'        title = "{"." * 140}"\n'
+    made = fix_source(source.encode(), "some.py", Settings(select=("DL401",)), unsafe=True).source.decode()
+    assert max(map(len, made.splitlines()[:-1])) <= 120
+    line = f"images_here, the_labels_of_it = images.cuda({FLAG}), labels.cuda({FLAG})"
+    assert line in made.replace("a_batch_of_images", "images_here")

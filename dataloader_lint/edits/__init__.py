@@ -21,7 +21,7 @@ and raise `RefusedError` when they are not sure: the engine catches it, and the 
     replace(editor, expression, "code")                   # with its parentheses; a comment in it is never lost
     remove_argument(editor, call, arg)                    # with its comma, in any layout
     add_argument(editor, call, "non_blocking=True")       # at the end, in the layout of the others
-    keep_width(editor, call, ", flag=True")               # breaks a line that would be the file's longest
+    pass_flag(editor, call, "flag=True")                  # breaks a line that would be the file's longest
     remove_element(editor, display, element)              # of a dict, list or set
     remove_option(editor, loader, "timeout", is_like)     # in the call, or in the keyword dict behind `**`
     follow_workers(editor, loader, "timeout", is_like, rewrite)
@@ -62,7 +62,7 @@ from dataloader_lint.edits.options import follow_workers, is_passed_in, remove_o
 from dataloader_lint.edits.repair import Edit, RefusedError, Repair, splice
 from dataloader_lint.edits.statements import insert_after, insert_before, remove_statement
 from dataloader_lint.edits.to_array import to_array
-from dataloader_lint.edits.width import keep_width
+from dataloader_lint.edits.width import pass_flag
 
 __all__ = [
     "Edit",
@@ -83,9 +83,9 @@ __all__ = [
     "insert_after",
     "insert_before",
     "is_passed_in",
-    "keep_width",
     "lift_function",
     "need_import",
+    "pass_flag",
     "refuse_own_collation",
     "refuse_uses_elsewhere",
     "remove_argument",

@@ -218,7 +218,7 @@ def _flag(transfer: Transfer) -> str:
 
 
 def fix(transfer: Transfer, editor: Editor) -> Repair | None:
-    from dataloader_lint.edits import RefusedError, Repair, add_argument, keep_width, replace
+    from dataloader_lint.edits import RefusedError, Repair, pass_flag, replace
 
     if transfer.call not in editor.tree:
         raise RefusedError(IN_OTHER_FILE)
@@ -235,7 +235,7 @@ def fix(transfer: Transfer, editor: Editor) -> Repair | None:
     is_sure = found == {True} and bool(flag) and not transfer.source_is_passed_on_after
     argument = f"non_blocking={flag or True}"
     if not transfer.may_change_type:
-        edits = (add_argument(editor, transfer.call, argument), *keep_width(editor, transfer.call, f", {argument}"))
+        edits = pass_flag(editor, transfer.call, argument)
         return Repair(Safety.SAFE if is_sure else Safety.UNSAFE, f"Add `{argument}`", edits)
     dtype = transfer.named_type
     device = transfer.named_device
