@@ -28,9 +28,12 @@ def possible_devices(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dept
 
 
 def is_device_object(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
-    """True for a plain name of what is a `torch.device` in every case, so that it has a `type`."""
+    """True for a plain name of what is a `torch.device` in every case, so that it has a `type`.
+
+    An annotation as one is believed unless a caller in the project passes a text all the same.
+    """
     if _is_annotated(node, frame.scope.module.tree):
-        return True
+        return not any(isinstance(value, Const) for value in ev.values(node, frame))
     sources = _sources(ev, node, frame) if dotted(node) else None
     values = [value for each, where in sources or () for value in ev.values(each, where)]
     return bool(values) and all(_is_device(value) for value in values)

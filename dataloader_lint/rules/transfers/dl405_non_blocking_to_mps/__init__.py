@@ -57,7 +57,8 @@ def train(model, loader):
 
 ## Fix safety
 Safe: `non_blocking` becomes true for CUDA only, or is removed if the device is always MPS. A copy that blocks has the
-same result. There is no fix if the device has no name in the call, or if `non_blocking` is not written as `True`.
+same result. There is no fix if the device has no name in the call, if it may be a text as well as a `torch.device`, or if
+`non_blocking` is not written as `True`.
 
 ## When to ignore it
 If the program never runs on a Mac.
@@ -120,5 +121,5 @@ def fix(move: MpsMove, editor: Editor) -> Repair | None:
         arg = next(arg for arg in call.args if arg.value is flag)
         return Repair(Safety.SAFE, "Remove `non_blocking`", (remove_argument(editor, call, arg),))
     if not move.test:
-        raise RefusedError("the device has no name to test")
+        raise RefusedError("the device has no test")
     return Repair(Safety.SAFE, "Let copies to MPS block", (replace(editor, flag, move.test),))

@@ -26,7 +26,7 @@ from dataloader_lint.semantics.limits import HOST_DEPTH
 from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import Scope
-from dataloader_lint.semantics.values.values import Frame
+from dataloader_lint.semantics.values.values import Const, Frame
 
 # Words in a test that already tells the devices apart.
 _DEVICES = re.compile(r"\b(?:is_)?(?:cuda|mps)\b|\btype\b")
@@ -71,15 +71,17 @@ class MpsMove:
     def test(self) -> str:
         """An expression to pass instead, true where the device is CUDA.
 
-        Empty if the device has no name, or `non_blocking` is in a dict behind `**`.
+        Empty if the device has no name, or may be a text as well, or `non_blocking` is in a dict behind `**`.
         """
         device = self.transfer.named_device
         name = dotted(device)
         if device is None or not name or any(arg.star for arg in self.transfer.call.args):
             return ""
-        if is_device(self.transfer.anywhere, device, self.frame) and self.transfer.device_name:
+        if is_device(self.transfer.anywhere, device, self.frame):
             return f'{name}.type == "cuda"'
-        return f'str({name}).startswith("cuda")'
+        values = self.transfer.anywhere.values(device, self.frame)
+        is_plain = all(isinstance(each, Const) and each.value in ("cpu", "cuda", "mps") for each in values)
+        return f'{name} == "cuda"' if is_plain else ""
 
 
 def moves_to_mps(file: File) -> Iterator[MpsMove]:
