@@ -40,6 +40,10 @@ def pad_samples(samples):
     return samples
 
 
+def pad_to(samples, length):
+    return [sample[:length] for sample in samples]
+
+
 collator = Collator()
 short = lambda rows: rows
 """
@@ -127,6 +131,23 @@ def test_only_a_function_is_taken_for_one(imports: str, callee: str, is_direct: 
     after = fixed(tmp_path, "DL201", f"{imports}\n{HEAD}{loader(f'collate_fn=lambda rows: {callee}(rows)')}")
     assert (f"collate_fn={callee})" in after) == is_direct
     assert (f"return {callee}(rows)" in after) != is_direct
+
+
+def test_arguments_by_position_get_the_names_of_an_imported_function(tmp_path: Path) -> None:
+    text = f"from helpers import pad_to\n{HEAD}" + loader("collate_fn=lambda rows: pad_to(rows, args.length)", "pass")
+    text = text.replace("make(data)", "make(data, args)") + "\n\nargs = read()\nargs = args.parse_args()\n"
+    after = fixed(tmp_path, "DL201", text, unsafe=True)
+    assert "num_workers=2, collate_fn=ft.partial(pad_to, length=args.length))" in after
+
+
+def test_a_function_is_named_after_what_it_does(tmp_path: Path) -> None:
+    text = f"from torchvision import transforms\n{HEAD}" + KEPT.format(
+        "transforms.Compose([transforms.Lambda(lambda x: (x - mean) / std)])", "self.fn(self.rows[index])"
+    ).replace("rows):\n        self.rows", "rows, mean, std):\n        self.rows").replace(
+        "Kept(rows)", "Kept(rows, 1, 2)"
+    )
+    after = fixed(tmp_path, "DL204", text, unsafe=True)
+    assert "transforms.Lambda(ft.partial(_normalize, mean=mean, std=std))" in after
 
 
 @pytest.mark.parametrize(

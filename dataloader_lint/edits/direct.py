@@ -77,7 +77,7 @@ def direct_callee(
     is_sure = is_sure and (is_by_position or _has_names(node, known[place:]))
     if not others:
         return Direct(callee, _put(editor, node, uses, callee), is_sure)
-    keywords = _keywords_behind(call, place + len(names), found)
+    keywords = _keywords_behind(call, place + len(names), known, found)
     if keywords is None or not all(_can_be_bound(editor, arg.value) for arg in others) or len(uses) > 1:
         if isinstance(found, Binding) and found.kind is Kind.FUNCTION and len(uses) == 1:
             raise RefusedError("it only calls another function")
@@ -256,9 +256,10 @@ def _parameters_of(found: Binding | Scope) -> tuple[cst.Param, ...]:
     return tuple(node.params.params)
 
 
-def _keywords_behind(call: cst.Call, end: int, found: Binding | Scope) -> list[tuple[str, cst.BaseExpression]] | None:
-    """The arguments behind those of the function as keywords; None where they have no name."""
-    known = _parameters_of(found)
+def _keywords_behind(
+    call: cst.Call, end: int, known: tuple[str, ...], found: Binding | Scope
+) -> list[tuple[str, cst.BaseExpression]] | None:
+    """The arguments behind those of the function as keywords; None where they have no name in the callee's `known`."""
     if isinstance(found, Binding) and isinstance(found.node, cst.FunctionDef) and found.node.params.posonly_params:
         return None
     keywords: list[tuple[str, cst.BaseExpression]] = []
@@ -266,7 +267,7 @@ def _keywords_behind(call: cst.Call, end: int, found: Binding | Scope) -> list[t
         if arg.keyword is not None:
             keywords.append((arg.keyword.value, arg.value))
         elif index < len(known):
-            keywords.append((known[index].name.value, arg.value))
+            keywords.append((known[index], arg.value))
         else:
             return None
     return keywords
@@ -276,8 +277,9 @@ def _can_be_bound(editor: Editor, node: cst.BaseExpression) -> bool:
     """True for a literal, and for a name that is bound once or an attribute of one."""
     if is_fixed(node):
         return True
-    root = dotted(node).partition(".")[0]
-    return bool(root) and len(bindings_of(editor.tree.root).get(root, ())) <= 1
+    root = next(iter(editor.tree.find(node, cst.Name)), None) if dotted(node) else None
+    home = scope_of_name(editor, root) if root is not None else None
+    return root is not None and (home is None or len(bindings_of(home)[root.value]) <= 1)
 
 
 def _callee_of(

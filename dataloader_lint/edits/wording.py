@@ -55,7 +55,8 @@ def _names_for(editor: Editor, node: cst.Lambda, role: str) -> list[str]:
     place = _place(editor, node)
     by_place = f"{verb}_for_{place}" if place and place != verb else f"{verb}_samples" if verb == "collate" else verb
     by_body = _by_any_body(node) or (_by_body(node) if role == "collate_fn" else _by_step(node))
-    return [by_body, by_place] if by_body else [by_place]
+    is_clear = "_" in verb and verb not in _VERBS  # `transform_rainfall`, an attribute, says enough
+    return [name for name in (by_body, verb if is_clear else "", by_place) if name]
 
 
 def _by_any_body(node: cst.Lambda) -> str:
@@ -100,6 +101,8 @@ def _by_step(node: cst.Lambda) -> str:
     body = _unwrapped(body)
     if _is_scaled(body, names[0]):
         return "rescale"
+    if _is_normalized(body, names[0]):
+        return "normalize"
     if isinstance(body, cst.BinaryOperation) and dotted(body.left) == names[0] and last_name(body.right):
         verb = {cst.Multiply: "scale_by", cst.Divide: "divide_by"}.get(type(body.operator))
         return f"{verb}_{_snake(last_name(body.right)).strip('_')}" if verb else ""
@@ -166,6 +169,16 @@ def _is_scaled(node: cst.BaseExpression, name: str) -> bool:
     if isinstance(node.operator, cst.Multiply | cst.Divide):
         return dotted(node.left) == name or _is_scaled(node.left, name)
     return isinstance(node.operator, cst.Add | cst.Subtract) and _is_scaled(node.left, name)
+
+
+def _is_normalized(node: cst.BaseExpression, name: str) -> bool:
+    """True for `(x - mean) / std`."""
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Divide):
+        return False
+    left = node.left
+    return (
+        isinstance(left, cst.BinaryOperation) and isinstance(left.operator, cst.Subtract) and dotted(left.left) == name
+    )
 
 
 def _by_call(call: cst.Call, batch: str) -> str:

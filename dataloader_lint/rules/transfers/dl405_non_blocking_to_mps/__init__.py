@@ -57,8 +57,8 @@ def train(model, loader):
 
 ## Fix safety
 Safe: `non_blocking` becomes true for CUDA only, or is removed if the device is always MPS. A copy that blocks has the
-same result. There is no fix if the device has no name in the call, if it may be a text as well as a `torch.device`, or if
-`non_blocking` is not written as `True`.
+same result. There is no fix if the device has no name in the call, if it may be a text as well as a `torch.device`, or
+if `non_blocking` is not written as `True`.
 
 ## When to ignore it
 If the program never runs on a Mac.
