@@ -59,7 +59,8 @@ A lambda that only calls a function of the module, an imported one, or a method 
 replaced by that function, or by a `functools.partial` of it. That is unsafe if a string of the module holds the name of
 the function, which may be patched, or if the module stores an attribute that is bound.
 
-There is no fix if the lambda uses something that cannot be pickled either, such as a lock or an open file.
+There is no fix if the lambda uses something that cannot be pickled either, such as a lock or an open file, if the class
+of the Dataset stands in a function, or if the loader has no number of workers yet.
 
 ## When to ignore it
 If the program only ever forks its workers: by its start method, and on a Python before 3.14.
@@ -117,19 +118,24 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
     in_partial = " in a `partial`" if callback.in_partial else ""
     problem = f"the `{loader.kind.spelling('collate_fn')}` of `{loader.name}` is a lambda{in_partial}: {effect}"
     advice = define_function(callback.is_in_notebook)
-    repair = None if callback.is_in_notebook else partial(fix, callback)
+    has_workers = has_number_of_workers(loader)
+    repair = partial(fix, callback) if has_workers and not callback.is_in_notebook else None
     cause = outermost_definition(callback.function.node, file.tree) or "module"
-    level = None if has_number_of_workers(loader) else Level.NOTE
+    level = None if has_workers else Level.NOTE
+    if not has_workers:
+        cause += ":without workers"  # that those have no fix keeps none from the others
     yield Finding(callback.function.node, problem, advice, repair, callback.steps, level, cause)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import RefusedError, Repair, direct_callee, hoist_lambda
     from dataloader_lint.rules.processes._shared.signatures import signature
-    from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
+    from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable, has_local_dataset
 
     if captures_unpicklable(callback.loader.ev, callback.function):
         raise RefusedError(HOLDS_UNPICKLABLE)
+    if has_local_dataset(callback.loader):
+        raise RefusedError("the Dataset's class is local, too")
     known = partial(signature, callback.loader.ev, callback.function)
     direct = direct_callee(editor, callback.function.node, known, callback.loader.call)
     if direct is not None:

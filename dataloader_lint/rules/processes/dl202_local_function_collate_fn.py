@@ -60,7 +60,8 @@ def make(dataset, pad_value):
 ## Fix safety
 Unsafe: the function moves to module level. The variables that it uses are bound when the loader is made, no longer
 when a batch is collated. A function that only calls another one is replaced by that, or by a `functools.partial` of it.
-There is no fix in a notebook.
+There is no fix in a notebook, if the class of the Dataset stands in a function, or if the loader has no number of
+workers yet.
 
 ## When to ignore it
 If the program only ever forks its workers: by its start method, and on a Python before 3.14.
@@ -132,19 +133,24 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
     effect = pickling_fails(loader)
     problem = f"`{callback.name}` is a nested `{option}`: {effect}"
     advice = move_function(callback.is_in_notebook)
-    repair = None if callback.is_in_notebook else partial(fix, callback)
+    has_workers = has_number_of_workers(loader)
+    repair = partial(fix, callback) if has_workers and not callback.is_in_notebook else None
     cause = outermost_definition(callback.function.node, callback.function.scope.module.tree)
-    level = None if has_number_of_workers(loader) else Level.NOTE
+    level = None if has_workers else Level.NOTE
+    if not has_workers:
+        cause += ":without workers"  # that those have no fix keeps none from the others
     yield Finding(callback.node, problem, advice, repair, callback.steps, level, cause)
 
 
 def fix(callback: Callback, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import RefusedError, Repair, direct_callee, lift_function
     from dataloader_lint.rules.processes._shared.signatures import signature
-    from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable
+    from dataloader_lint.rules.processes._shared.unpicklable_captures import captures_unpicklable, has_local_dataset
 
     if captures_unpicklable(callback.loader.ev, callback.function):
         raise RefusedError(HOLDS_UNPICKLABLE)
+    if has_local_dataset(callback.loader):
+        raise RefusedError("the Dataset's class is local, too")
     known = partial(signature, callback.loader.ev, callback.function)
     direct = direct_callee(editor, callback.function.node, known)
     if direct is not None:

@@ -150,7 +150,7 @@ class Loader:
         if self.pickles_nothing or self.kind.drops_collate:
             return False
         is_zero = (isinstance(v, Const) and v.value == 0 and not v.default for v in self.values("num_workers"))
-        return self.is_passed("num_workers") is not True or not all(is_zero)
+        return self.is_passed("num_workers") is False or not all(is_zero)
 
     @property
     def pickles_nothing(self) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.pipeline.loaders.picklable import is_unpicklable
+from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.syntax.names import resolve
-from dataloader_lint.semantics.values.values import CallResult, Evaluator, Function, Value
+from dataloader_lint.semantics.values.values import CallResult, Class, Evaluator, Function, Value
 
 
 def captures_unpicklable(ev: Evaluator, function: Function) -> bool:
@@ -21,6 +22,13 @@ def captures_unpicklable(ev: Evaluator, function: Function) -> bool:
             if any(_is_stuck(value) and value != function for value in ev.values(name, frame)):
                 return True
     return False
+
+
+def has_local_dataset(loader: Loader) -> bool:
+    """True if the class of a loader's Dataset is defined in a function: no pickle finds it, whatever else is mended."""
+    classes = [value.by for value in loader.values("dataset") if isinstance(value, CallResult)]
+    scopes = [each.scope.parent for each in classes if isinstance(each, Class)]
+    return any(scope is not None and scope.function is not None for scope in scopes)
 
 
 def _is_stuck(value: Value) -> bool:
