@@ -26,7 +26,6 @@ from dataloader_lint.semantics.syntax.names import bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Node
 from dataloader_lint.source.decoding import split_lines
 
-GUARD = 'if __name__ == "__main__":'
 _STRINGS = cst.SimpleString | cst.FormattedString | cst.TemplatedString
 _WORD = re.compile(r"\w+")
 # Whoever calls these may read any name of the module.
@@ -59,6 +58,7 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
         raise RefusedError("workers need the definition there")
     work = first_work(body, start)
     first = next(index for index, each in enumerate(body) if each is work)
+    first -= _count_own_variables(editor, body[:first], work, is_imported)
     while first > 1 and _is_heading(editor, body[first - 1], body[first]):
         first -= 1
     above, moved = body[:first], body[first:]
@@ -92,7 +92,7 @@ def guard_work(editor: Editor, start: Node, is_imported: Callable[[list[str]], b
     blank_lines = editor.newline * max(0, missing_before(editor, place) - 2 + wanted)
     settings = "".join(editor.text[first:end] for first, end in stay.items())
     settings += editor.newline * ((2 if has_main else 1) if stay else 0)
-    first_line = "def main():" if has_main else GUARD
+    first_line = "def main():" if has_main else _guard(editor)
     edits.insert(0, Edit(place, place, f"{blank_lines}{settings}{first_line}{editor.newline}"))
     if has_main:
         edits.append(_call_of_main(editor))
@@ -158,12 +158,38 @@ def _call_of_main(editor: Editor) -> Edit:
     end = len(editor.text.rstrip())
     newline = editor.newline
     last = newline if editor.text.endswith(("\n", "\r")) else ""
-    return Edit(end, len(editor.text), f"{newline * 3}{GUARD}{newline}{editor.indent}main(){last}")
+    return Edit(end, len(editor.text), f"{newline * 3}{_guard(editor)}{newline}{editor.indent}main(){last}")
 
 
 def _count_imports(body: Sequence[Node]) -> int:
     lines = (each for each in body if isinstance(each, cst.SimpleStatementLine))
     return sum(isinstance(each, IMPORTS) for line in lines for each in line.body)
+
+
+def _guard(editor: Editor) -> str:
+    """The main guard, in the quotes that the file prefers."""
+    quote = "'" if editor.text.count("'") > editor.text.count('"') else '"'
+    return f"if __name__ == {quote}__main__{quote}:"
+
+
+def _count_own_variables(
+    editor: Editor, above: Sequence[Node], work: Node, is_imported: Callable[[list[str]], bool]
+) -> int:
+    """How many variables stand in one paragraph with the work below, if that is all they are for: `seed = 1`."""
+    names: list[str] = []
+    below = work
+    for statement in reversed(above):
+        part = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
+        if editor.line(editor.end(statement)) + 1 != editor.line(start_with_comments(editor, below)):
+            break
+        if not isinstance(part, cst.Assign) or not isinstance(part.targets[0].target, cst.Name):
+            return 0
+        names.append(part.targets[0].target.value)
+        below = statement
+    rest = above[: len(above) - len(names)]
+    are_bound_above = any(name.value in names for each in rest for name in editor.tree.find(each, cst.Name))
+    is_lower = all(each.islower() and not each.startswith("_") for each in names)
+    return len(names) if is_lower and not are_bound_above and not (names and is_imported(names)) else 0
 
 
 def _is_heading(editor: Editor, statement: Node, below: Node) -> bool:
