@@ -5,10 +5,11 @@
     python -m benchmarks.history ~/mirror --list more.jsonl --json found.json
 
 A commit is listed by `repo` (owner/name), `before` and `after` (two commits of it), `path`, `line` (of the pitfall in
-`before`), `code` and `subject`. The folder holds the repositories as bare git directories, OWNER+NAME or
-OWNER+NAME/repo. Both versions are linted whole, each as a checkout of its own. The linter names a fix if it reports the
-code within three lines of `line` before, or of one of `also`, other lines of the same pitfall, and fewer findings of
-that code in the file after. No labels are needed but the commit itself. Exit code: 0, or 2 for wrong usage.
+`before`), `code` (empty where no rule is about the pitfall), `subject`, `claim` (does the page of the rule cover it:
+yes, unclear or no, written before any run) and `batch` (the search that found it). The folder holds the repositories as
+bare git directories, OWNER+NAME or OWNER+NAME/repo. Both versions are linted whole, each as a checkout of its own. The
+linter names a fix if it reports the code within three lines of `line` before, or of one of `also`, other lines of the
+same pitfall, and fewer findings of that code in the file after. Exit code: 0, or 2 for wrong usage.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ class Fix:
     code: str
     subject: str = ""
     also: tuple[int, ...] = ()
+    claim: str = "unclear"
+    batch: int = 1
 
     @property
     def link(self) -> str:
@@ -77,7 +80,12 @@ def read(path: Path) -> list[Fix]:
 
 
 def judge(fix: Fix, mirror: Path) -> Outcome:
-    """Lint both versions of a repository. Raises FileNotFoundError where it is not in the mirror."""
+    """Lint both versions of a repository, unless no rule is about the fix.
+
+    Raises FileNotFoundError where the repository is not in the mirror.
+    """
+    if not fix.code:
+        return Outcome(fix, is_named=False, is_gone=False)
     before, after = (_rows(fix, mirror, commit) for commit in (fix.before, fix.after))
     is_named = any(abs(row - line) <= NEAR for row in before for line in (fix.line, *fix.also))
     return Outcome(fix, is_named, len(after) < len(before))

@@ -77,4 +77,6 @@ def test_the_list_has_each_commit_once_and_codes_of_rules() -> None:
 
     fixes = history.read(history.LISTED)
     assert len({(fix.repo, fix.after, fix.path, fix.line, fix.code) for fix in fixes}) == len(fixes)
-    assert {fix.code for fix in fixes} <= set(found_rules())
+    assert {fix.code for fix in fixes if fix.code} <= set(found_rules())
+    assert {fix.claim for fix in fixes} == {"yes", "unclear", "no"}
+    assert {fix.claim for fix in fixes if not fix.code} == {"no"}
