@@ -286,10 +286,13 @@ class _Walk:
     def _library_object(self, value: CallResult, written: tuple[cst.BaseExpression, Frame] | None, path: Path) -> None:
         """A library object: a leaf itself, and a container of its constructor arguments."""
         self._leaf(value, written, path)
-        name = value.library
-        last = name.rpartition(".")[2]
+        self._library_arguments(value, value.library, path)
+
+    def _library_arguments(self, value: CallResult, name: str, path: Path) -> None:
+        """The constructor arguments that a class of a library stores."""
         if value.call is None or value.frame is None or not keeps_arguments(name):
             return
+        last = name.rpartition(".")[2]
         for call, frame in ((value.call, value.frame), *value.before):
             for arg in call.args:
                 keyword = arg.keyword.value if arg.keyword is not None else ""
@@ -309,6 +312,9 @@ class _Walk:
                 through = (*path.through, f".{klass.node.name.value}")
                 inside = replace(path, through=through, keyword=name, container=None)
                 self.expression(default, self.ev.frame_of(home.scope), inside)
+        if not any(classes.find_method(self.ev, bases.classes, name) for name in ("__init__", "__new__")):
+            for library in bases.libraries:  # the constructor is inherited: `class Flip(transforms.Lambda)`
+                self._library_arguments(value, library, path)
         made = value if value.call is not None else self.graphs.bare(klass)
         steps = self.graphs.steps(made, self.with_length)
         path = replace(path, through=(), keyword="", container=None)
