@@ -8,7 +8,8 @@ Reports a DataLoader with `drop_last=True`
   validation or test
 - which `val_dataloader`, `test_dataloader` or `predict_dataloader` returns
 
-A comprehension counts as a loop: `sum(metric(model(x), y) for x, y in val_loader)`.
+A comprehension counts as a loop: `sum(metric(model(x), y) for x, y in val_loader)`. So does a loop over what
+`accelerator.prepare(val_loader)` gives back, which keeps `drop_last`.
 
 **Where**: at the DataLoader, also if a loop in another file evaluates with it. It is at the loop in large projects
 whose imports do not connect the two files.

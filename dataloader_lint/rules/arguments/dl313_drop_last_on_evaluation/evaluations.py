@@ -12,6 +12,7 @@ import libcst as cst
 from dataloader_lint.pipeline.file import File
 from dataloader_lint.pipeline.loaders import loader_steps
 from dataloader_lint.pipeline.loaders.epochs import loaders_behind, trains
+from dataloader_lint.pipeline.loaders.prepared import prepared
 from dataloader_lint.pipeline.project_facts import ProjectFacts
 from dataloader_lint.pipeline.steps import Step
 from dataloader_lint.semantics.classes.classes import class_of
@@ -25,7 +26,7 @@ from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.origins import origins
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, Tree
 from dataloader_lint.semantics.values.known_values import truth
-from dataloader_lint.semantics.values.values import Evaluator, Frame, is_default
+from dataloader_lint.semantics.values.values import Evaluator, Frame, is_default, merge
 
 _WITHOUT_GRADIENTS = frozenset({"inference_mode", "no_grad"})
 LOADER_METHODS = frozenset({"predict_dataloader", "test_dataloader", "val_dataloader"})
@@ -207,7 +208,8 @@ def _of_comprehensions(ev: Evaluator, module: ModuleFacts) -> Iterator[Evaluatio
 def _loop_over(ev: Evaluator, loop: cst.For | cst.CompFor, frame: Frame, name: str) -> Iterator[Evaluation]:
     if not is_reached(ev, loop, frame, with_options=True) or trains(ev, loop, frame):
         return
-    found = [loader for _, loader in loaders_behind(ev, ev.values(loop.iter, frame), into_objects=False)]
+    given = [ev.values(*each) for each in prepared(ev, loop.iter, frame)]
+    found = [loader for _, loader in loaders_behind(ev, merge(ev.values(loop.iter, frame), *given))]
     picked_from = tuple(found) if _is_picked(loop.iter, frame.scope.module.tree) else ()
     for loader in found:
         if not TRAINING.search(loader.bound_name.lower()):
