@@ -9,6 +9,7 @@ import libcst as cst
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.dicts import contents as dict_contents
 from dataloader_lint.semantics.evaluation.loader_calls import Loader, loader_of
+from dataloader_lint.semantics.libraries.catalogue import DATALOADER_DEFAULTS
 from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name, positional_of
 from dataloader_lint.semantics.syntax.names import bindings_of, dotted, resolve, written_part
 from dataloader_lint.semantics.syntax.tree import Node, Tree
@@ -72,8 +73,8 @@ def is_pinned(ev: Evaluator, loader: Loader, path: list[ItemOf | AttributeOf]) -
     return _can_be_pinned(ev, loader, path)
 
 
-# `collate_fn=model.collate` makes no batches of what is on the device with the model.
-_NO_DATA = frozenset({"batch_sampler", "collate_fn", "generator", "sampler", "worker_init_fn"})
+# `collate_fn=model.collate` and `batch_size=model.batch_size` make no batches of what is on the device with the model.
+_NO_DATA = frozenset(DATALOADER_DEFAULTS)
 
 
 def _is_off(values: Values) -> bool:
