@@ -3,7 +3,7 @@
 ## What it does
 Reports a DataLoader of a map-style Dataset from which a loop trains, in a module that wraps its model in
 `DistributedDataParallel`, if the loader has no sampler, a `WeightedRandomSampler`, or one of a class of the project
-that does not mention a rank. The rule is opt-in.
+that does not mention a rank. A generator that yields its batches to the loop counts as well. The rule is opt-in.
 
 ## Why is this bad?
 `DistributedDataParallel` averages gradients and leaves the data alone. Without a `DistributedSampler` each of N ranks

@@ -10,7 +10,6 @@ import libcst as cst
 from dataloader_lint.pipeline.datasets.dataset_bases import dataset_kind
 from dataloader_lint.pipeline.epoch_loops import loops_that_train
 from dataloader_lint.pipeline.file import File
-from dataloader_lint.pipeline.loaders.epochs import trains
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.libraries.datasets import DATASET_BASES
 from dataloader_lint.semantics.syntax.expressions import last_name
@@ -48,7 +47,7 @@ def undivided_loaders(file: File) -> Iterator[UndividedLoader]:
             loader = found.loader
             if id(found.made.call) in seen or not isinstance(found.node, cst.For):
                 continue
-            if not trains(ev, found.node, found.path[-1]) or loader.node not in module.tree:
+            if not found.trains(ev) or loader.node not in module.tree:
                 continue
             if not _gives_all(ev, loader):
                 continue
