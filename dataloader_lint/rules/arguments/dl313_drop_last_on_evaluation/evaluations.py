@@ -166,7 +166,7 @@ def _is_reported_in(home: ModuleFacts, file: File) -> bool:
 
 def _evaluating_modules(project: Project, module: ModuleFacts) -> list[ModuleFacts]:
     """The other modules that may evaluate with what a module makes: of many, those that imports connect with it."""
-    words = ("no_grad", "inference_mode", *sorted(LOADER_METHODS))
+    words = ("no_grad", "inference_mode", "eval", *sorted(LOADER_METHODS))
     found = dict.fromkeys(path for word in words for path in project.paths_with(module, word))
     found.pop(module.path, None)
     if len(found) > EVALUATING_MODULES:
