@@ -59,9 +59,20 @@ def test_a_list_is_judged_and_counted(
     page = tmp_path / "page.md"
     assert history.main([str(folder), "--list", str(listed), "--page", str(page)]) == 0
     assert f"| DL301 | [owner/name](https://github.com/owner/name/commit/{after}) |" in page.read_text()
+    assert "| 1 | 1 | 1 | 0 | 19 | 1 | 0 of 0 | 0 |" in page.read_text()
     printed = capsys.readouterr()
     assert "named: DL301 train.py:5" in printed.out and "| all | 1 | 1 | 1 |" in printed.out
     assert "left out: https://github.com/not/there/commit/" in printed.err
+
+
+def test_a_fix_that_no_rule_is_about_is_counted_and_not_linted(tmp_path: Path) -> None:
+    fix = history.Fix("not/there", "a", "b", "train.py", 5, "", "loss kept with its graph", claim="no", batch=2)
+    outcome = history.judge(fix, tmp_path)
+    assert outcome == history.Outcome(fix, is_named=False, is_gone=False)
+    assert "| all | 0 | 0 | 0 |" in list(history.rows([outcome]))
+    assert "| none | [not/there](https://github.com/not/there/commit/b) | loss kept with its graph |  | no |" in list(
+        history.page([outcome])
+    )
 
 
 def test_a_row_that_is_none_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
