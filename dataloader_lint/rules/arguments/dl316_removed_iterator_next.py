@@ -29,7 +29,8 @@ def first(dataset):
 ```
 
 ## Fix safety
-Safe: `next(iterator)` works with every version of torch.
+Safe: `next(iterator)` works with every version of torch. Unsafe where the object may be another one as well, as an
+element of a list that somebody else fills, too.
 
 ## When to ignore it
 Never with torch 1.13 or newer: the call cannot succeed.
@@ -64,7 +65,7 @@ RULE = Rule(
     Entity.LOOP,
     Level.ERROR,
     Claim.MUST,
-    fix=FixLevel.SAFE,
+    fix=FixLevel.SOMETIMES_SAFE,
     subjects=(ITERATIONS,),
 )
 
@@ -76,12 +77,13 @@ def find(file: File) -> Iterator[cst.Call]:
     from dataloader_lint.semantics.evaluation.loader_calls import loader_of
     from dataloader_lint.semantics.syntax.tree import function_scope
     from dataloader_lint.semantics.values.values import Iterator as Iterated
+    from dataloader_lint.semantics.values.values import Unknown
 
     for call in file.module.calls_named("next"):
         if not isinstance(call.func, cst.Attribute) or call.args:
             continue
         frame = file.ev.frame_of(function_scope(file.tree.scope_of(call)))
-        owners = file.ev.values(call.func.value, frame)
+        owners = [each for each in file.ev.values(call.func.value, frame) if not isinstance(each, Unknown)]
         if not owners or not all(
             isinstance(each, Iterated) and loader_of(file.ev, each.of) is not None for each in owners
         ):
@@ -108,9 +110,13 @@ def fix(call: cst.Call, file: File, editor: Editor) -> Repair | None:
 
     from dataloader_lint.edits import RefusedError, Repair, replace
     from dataloader_lint.semantics.syntax.names import resolve
+    from dataloader_lint.semantics.syntax.tree import function_scope
+    from dataloader_lint.semantics.values.values import Unknown
 
     assert isinstance(call.func, cst.Attribute)
     if any(resolve(each, file.tree) for each in file.tree.named(file.tree.root.node, "next")):
         raise RefusedError("the file has a `next` of its own")
     edit = replace(editor, call, f"next({editor.code(call.func.value)})")
-    return Repair(Safety.SAFE, "Replace `.next()` by `next(...)`", (edit,))
+    owners = file.ev.values(call.func.value, file.ev.frame_of(function_scope(file.tree.scope_of(call))))
+    is_sure = not any(isinstance(each, Unknown) for each in owners)
+    return Repair(Safety.SAFE if is_sure else Safety.UNSAFE, "Replace `.next()` by `next(...)`", (edit,))
