@@ -58,6 +58,8 @@ def _truth(value: Value) -> bool | None:
         return True if value.positive else None
     if isinstance(value, Sequence) and value.items is not None and isinstance(value.node, cst.Tuple):
         return bool(value.items)
+    if isinstance(value, Library) and "." in value.name and not value.name.startswith("builtins."):
+        return None  # `from settings import DEBUG`
     if isinstance(value, Function | Class | Method | Module | Partial | Library):
         return True
     return True if isinstance(value, CallResult) and value.library in _ALWAYS_TRUE else None
