@@ -33,7 +33,7 @@ class IndexDep(IntEnum):
 _SAME_FUNCTIONS = frozenset(
     {
         *("Path", "PurePath", "abs", "abspath", "arange", "divmod", "expanduser", "float", "format", "hash", "int"),
-        *("int64", "join", "len", "linspace", "max", "md5", "min", "range", "repr", "round", "sha1", "sha256", "str"),
+        *("int64", "join", "linspace", "max", "md5", "min", "range", "repr", "round", "sha1", "sha256", "str"),
         *MAKING_ARRAYS,
         *SAME_ELEMENTS,
     }
@@ -138,7 +138,7 @@ class IndexDependence(ABC):
         if isinstance(node, cst.IfExp):
             return self.most((node.body, node.orelse), frame)
         if isinstance(node, cst.UnaryOperation):
-            return self.of(node.expression, frame)
+            return IndexDep.NONE if isinstance(node.operator, cst.Not) else self.of(node.expression, frame)
         if isinstance(node, cst.NamedExpr | cst.StarredElement):
             return self.of(node.value, frame)
         if isinstance(node, cst.FormattedString):
@@ -179,7 +179,7 @@ class IndexDependence(ABC):
 
     def _arithmetic(self, node: cst.BinaryOperation, frame: Frame | None) -> IndexDep:
         left, right = self.of(node.left, frame), self.of(node.right, frame)
-        if isinstance(node.operator, cst.Modulo) and isinstance(node.right, cst.Integer):
+        if isinstance(node.operator, cst.Modulo | cst.BitAnd) and isinstance(node.right, cst.Integer):
             if node.right.evaluated_value <= _FEW:
                 return min(left, IndexDep.SAMPLE)  # `names[index % 10]`: one of ten
         if isinstance(node.operator, _BOUNDING_OPERATORS) and not isinstance(node.left, _STRINGS):
