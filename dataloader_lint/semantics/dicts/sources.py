@@ -10,7 +10,7 @@ from dataloader_lint.semantics.classes import classes, records
 from dataloader_lint.semantics.dicts import writes as dict_writes
 from dataloader_lint.semantics.dicts.decorator_tables import registered
 from dataloader_lint.semantics.dicts.writes import key_of, touches, touches_of_attribute
-from dataloader_lint.semantics.syntax.attribute_stores import stores
+from dataloader_lint.semantics.syntax.attribute_stores import Store, stores
 from dataloader_lint.semantics.syntax.names import resolve
 from dataloader_lint.semantics.syntax.tree import Scope, Tree
 from dataloader_lint.semantics.values import options
@@ -72,14 +72,13 @@ def _may_be_set(made_in: Frame, key: object) -> bool:
     """True if the file that makes an object sets an attribute of that name on anything."""
     module = made_in.scope.module
     return bool(module.calls_named("setattr")) or any(
-        name == key and not _is_on_self(store.node) for name, store in stores(module)
+        name == key and not _is_on_self(store) for name, store in stores(module)
     )
 
 
-def _is_on_self(store: cst.Assign) -> bool:
+def _is_on_self(store: Store) -> bool:
     """True for what a method sets on its own object, which is known from its class."""
-    owners = (each.target.value for each in store.targets if isinstance(each.target, cst.Attribute))
-    return all(isinstance(owner, cst.Name) and owner.value == "self" for owner in owners)
+    return isinstance(store.owner, cst.Name) and store.owner.value == "self"
 
 
 _NO_OPTIONS = frozenset({"collate_fn", "generator", "worker_init_fn"})  # no command-line value

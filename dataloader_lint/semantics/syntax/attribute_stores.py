@@ -13,9 +13,10 @@ from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Store:
-    """`name.attribute = value` on something that is not looked at closer."""
+    """`name.attribute = value` on something that is not looked at closer, or `setattr(name, "attribute", value)`."""
 
-    node: cst.Assign
+    node: cst.Assign | cst.Call
+    owner: cst.BaseExpression
     value: cst.BaseExpression
 
 
@@ -25,7 +26,7 @@ def stores_to(module: ModuleFacts, name: str, attribute: str) -> list[Store]:
 
 
 def stores(module: ModuleFacts) -> Iterator[tuple[str, Store]]:
-    """All assignments of a module to an attribute of a name, each with the attribute's name."""
+    """All that a module sets as an attribute of a name, each with the attribute's name."""
     for (name, attribute), found in _stores_by_name(module).items():
         for store in found if "." not in name else ():
             yield attribute, store
@@ -42,7 +43,10 @@ def _collect(module: ModuleFacts) -> dict[tuple[str, str], list[Store]]:
             for target in assign.targets:
                 node = target.target
                 if type(node) is cst.Attribute and (owner := dotted(node.value)):
-                    found.setdefault((owner, node.attr.value), []).append(Store(assign, assign.value))
+                    found.setdefault((owner, node.attr.value), []).append(Store(assign, node.value, assign.value))
+        for each in named_stores(scope):
+            if owner := dotted(each.owner):
+                found.setdefault((owner, each.name), []).append(Store(each.node, each.owner, each.value))
     return found
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from dataloader_lint.semantics.syntax.attribute_stores import Store, stores
 from dataloader_lint.semantics.syntax.flow import reaching_or_not
 from dataloader_lint.semantics.syntax.tree import Node, Scope
@@ -41,9 +39,8 @@ def _stores(ev: Evaluator, label: str, root: Scope) -> Iterator[Store]:
     """The assignments of a module to the option that a default is declared for."""
     for name, store in stores(root.module):
         if is_default_of(label, name):
-            target = next(each.target for each in store.node.targets if isinstance(each.target, cst.Attribute))
             frame = ev.frame_of(root.module.tree.scope_of(store.node))
-            if any(_may_hold_options(each) for each in ev.values(target.value, frame)):
+            if any(_may_hold_options(each) for each in ev.values(store.owner, frame)):
                 yield store
 
 
