@@ -11,7 +11,7 @@ from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import is_passed_after, is_reached
 from dataloader_lint.semantics.libraries.short_names import INSPECTING, SAME_ELEMENTS
 from dataloader_lint.semantics.syntax.expressions import last_name, parameters
-from dataloader_lint.semantics.syntax.names import dotted
+from dataloader_lint.semantics.syntax.names import Kind, bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
 from dataloader_lint.semantics.values.values import (
     ABSENT,
@@ -91,6 +91,10 @@ def _by_name(scope: Scope) -> dict[str, list[Touch]]:
         known = by_name.setdefault(name, []) if name else []
         if not isinstance(node, cst.Call) or not known or known[-1].node is not node:  # which may be given it twice
             known.append(Touch(node, part))
+    for alias, bound in bindings_of(scope).items():
+        if alias in by_name and len(bound) == 1 and bound[0].kind is Kind.VALUE and not bound[0].path:
+            if (name := dotted(bound[0].value)) and name != alias:  # `other = options`, then `other["a"] = 1`
+                by_name.setdefault(name, []).extend(by_name[alias])
     return by_name
 
 
