@@ -218,8 +218,19 @@ def _size_of_sequence(ev: Evaluator, value: Sequence, depth: int) -> Size:
     if isinstance(node, cst.Call):
         return Size.SMALL if _made_of_few(ev, node, frame, depth) else size
     if isinstance(node, cst.Subscript):  # a slice: what it is cut from decides
+        if _is_short_slice(node):
+            return Size.SMALL
         return size if Size.LIST in _sizes(ev, ev.values(node.value, frame), depth) else Size.OTHER
     return size
+
+
+def _is_short_slice(node: cst.Subscript) -> bool:
+    """`files[:10]`, `files[5:10]`."""
+    cut = node.slice[0].slice if len(node.slice) == 1 else None
+    if not isinstance(cut, cst.Slice) or not isinstance(cut.upper, cst.Integer):
+        return False
+    is_from_start = cut.lower is None or isinstance(cut.lower, cst.Integer)
+    return is_from_start and cut.upper.evaluated_value < _FEW
 
 
 def _sizes(ev: Evaluator, values: Values, depth: int) -> set[Size]:
@@ -276,6 +287,9 @@ def _is_small(ev: Evaluator, value: Value, depth: int) -> bool:
         if value.library == "builtins.enumerate":
             iterated = iterated[:1]
         return any(_gives_few(ev, each, value.frame, depth + 1) for each in iterated)
+    if isinstance(value, CallResult) and value.library in ("method.items", "method.keys", "method.values"):
+        func = value.call.func if value.call is not None else None
+        return isinstance(func, cst.Attribute) and is_few(ev, func.value, value.frame, depth + 1)  # type: ignore[arg-type]
     return isinstance(value, Const)
 
 
