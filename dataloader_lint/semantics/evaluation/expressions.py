@@ -71,7 +71,10 @@ def subscript(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
             every = merge(*(values for several in others for values in several))
             return every if UNKNOWN not in every else chosen
         return chosen if chosen not in ((), NOTHING_KNOWN) else _or_stored(ev, node, keys, chosen, frame)
-    return _or_stored(ev, node, keys, merge(*(ev.item(value, key) for value in found for key in keys)), frame)
+    items = merge(*(ev.item(value, key) for value in found for key in keys))
+    if any(isinstance(value, Sequence) and value.kind == "list" and value.items for value in found):
+        items = merge(items, *dict_sources.stored(ev, node.value, frame))  # `names[0] = "c"`
+    return _or_stored(ev, node, keys, items, frame)
 
 
 def _or_stored(ev: Evaluator, node: cst.Subscript, keys: list[object], found: Values, frame: Frame) -> Values:
