@@ -238,7 +238,7 @@ def method_frame(ev: Evaluator, method: Scope, receiver: CallResult) -> Frame:
         if isinstance(receiver.by, Class) and classes.find_method(
             ev, ev.bases(receiver.by).classes, "__init__"
         ) == Function(method, ev.frame_of(klass)):
-            return ev.enter(Function(method, outer or base), receiver.call, receiver.frame, receiver)
+            return ev.enter(Function(method, outer or base), receiver.call, receiver.frame, receiver, receiver.before)
     if base.receiver == receiver:
         return base
     return ev.method_frame(method, receiver)

@@ -19,6 +19,7 @@ from dataloader_lint.semantics.values.values import (
     Argument,
     AttributeOf,
     CallResult,
+    Calls,
     Class,
     Evaluator,
     Frame,
@@ -79,7 +80,12 @@ def _is_lazy(parallel: CallResult) -> bool:
 
 def _of_partial(ev: Evaluator, partial: Partial, call: cst.Call, frame: Frame) -> Values:
     before = ((partial.call, partial.frame), *partial.before)
-    made = ev.call(partial.callee, call, frame)
+    callee = partial.callee
+    if isinstance(callee, Function):
+        return ev.run(callee, ev.enter(callee, call, frame, None, before))
+    if isinstance(callee, Method):
+        return ev.run(callee.function, ev.enter(callee.function, call, frame, callee.receiver, before))
+    made = ev.call(callee, call, frame)
     return tuple(
         CallResult(value.by, value.call, value.frame, before)
         if isinstance(value, CallResult) and value.call is call
@@ -88,18 +94,19 @@ def _of_partial(ev: Evaluator, partial: Partial, call: cst.Call, frame: Frame) -
     )
 
 
-def enter(function: Function, call: cst.Call, frame: Frame, receiver: Value | None) -> Frame:
-    """The frame that a call opens in a function of the project."""
+def enter(function: Function, call: cst.Call, frame: Frame, receiver: Value | None, before: Calls = ()) -> Frame:
+    """The frame that a call opens in a function of the project; `before` are the partials that it is a call of."""
     node = function.node
     skip = 1 if receiver is not None and isinstance(node, cst.FunctionDef) and not classes.is_static(node) else 0
     params = [*node.params.posonly_params, *node.params.params][skip:]
     args: dict[str, Argument] = {}
     extra: list[Argument] | None = []
     position = 0
-    for arg in call.args:
+    given = [(arg, where) for made, where in reversed(before) for arg in made.args[1:]]
+    for arg, where in (*given, *((each, frame) for each in call.args)):
         if arg.star == "**":
-            args["**"] = Argument(arg.value, frame, below=args.get("**"))
-        elif arg.star == "*" and (several := starred(arg.value, frame)) is not None:
+            args["**"] = Argument(arg.value, where, below=args.get("**"))
+        elif arg.star == "*" and (several := starred(arg.value, where)) is not None:
             taken = params[position : position + len(several)]
             args.update((param.name.value, each) for param, each in zip(taken, several, strict=False))
             if extra is not None:
@@ -111,12 +118,12 @@ def enter(function: Function, call: cst.Call, frame: Frame, receiver: Value | No
                 args[param.name.value] = Argument(None, None)
             position, extra = len(params), None
         elif arg.keyword is not None:
-            args[arg.keyword.value] = Argument(arg.value, frame)
+            args[arg.keyword.value] = Argument(arg.value, where)
         elif position < len(params):
-            args[params[position].name.value] = Argument(arg.value, frame)
+            args[params[position].name.value] = Argument(arg.value, where)
             position += 1
         elif extra is not None:
-            extra.append(Argument(arg.value, frame))
+            extra.append(Argument(arg.value, where))
     rest = tuple(extra) if extra is not None else None
     return Frame(function.scope, args, receiver, function.outer, frame.depth + 1, extra=rest)
 
@@ -160,8 +167,12 @@ def include_optional_branch(ev: Evaluator, value: Value) -> bool:
     )
 
 
-def entered(value: Value) -> Values:
+def entered(ev: Evaluator, value: Value) -> Values:
     """What `with value as name` gives."""
     if isinstance(value, Sequence) and value.kind == "generator":
-        return NOTHING_KNOWN
+        return ev.element(value)
+    if isinstance(value, CallResult) and isinstance(value.by, Class):
+        function = classes.find_method(ev, ev.bases(value.by).classes, "__enter__")
+        if function is not None:
+            return ev.run(function, ev.method_frame(function.scope, value))
     return (value,)

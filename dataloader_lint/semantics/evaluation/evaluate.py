@@ -26,6 +26,7 @@ from dataloader_lint.semantics.values.values import (
     NOTHING_KNOWN,
     Bases,
     CallResult,
+    Calls,
     Class,
     Const,
     Frame,
@@ -49,7 +50,7 @@ class Evaluation(Solver):
         self.project = project
         self.extras = extras or Extras(Settings())
         self.cuda = cuda  # whether to ask what things are where CUDA is available, instead of anywhere
-        self._entered: dict[tuple[int, int, int, Value | None], tuple[Frame, Frame]] = {}
+        self._entered: dict[tuple[int, int, int, Value | None, Calls], tuple[Frame, Frame]] = {}
         self._methods: dict[tuple[int, Value], Frame] = {}
         self._attributes: dict[tuple[Value, str], Values] = {}
         self._functions: dict[int, int] = {}  # those whose results are being worked out, with the depth
@@ -147,7 +148,7 @@ class Evaluation(Solver):
         elif kind is Kind.AUGMENTED:
             return operators.augmented(found)
         elif kind is Kind.ENTERED:
-            found = merge(*(calls.entered(value) for value in found))
+            found = merge(*(calls.entered(self, value) for value in found))
         return containers.follow(self, found, binding.path)
 
     def _parameter(self, binding: Binding, frame: Frame) -> Values:
@@ -358,12 +359,14 @@ class Evaluation(Solver):
         """What calling something gives."""
         return calls.result(self, callee, call, frame)
 
-    def enter(self, function: Function, call: cst.Call, frame: Frame, receiver: Value | None) -> Frame:
+    def enter(
+        self, function: Function, call: cst.Call, frame: Frame, receiver: Value | None, before: Calls = ()
+    ) -> Frame:
         """The frame that a call opens in a function of the project; the same one each time."""
-        key = (id(call), id(frame), id(function.scope), receiver)
+        key = (id(call), id(frame), id(function.scope), receiver, before)
         known = self._entered.get(key)
         if known is None:
-            known = (calls.enter(function, call, frame, receiver), frame)  # holds on to `frame` for its id
+            known = (calls.enter(function, call, frame, receiver, before), frame)  # holds on to `frame` for its id
             self._entered[key] = known
         return known[0]
 

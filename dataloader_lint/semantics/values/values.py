@@ -291,6 +291,7 @@ Value = (
     | AttributeOf
 )
 Values = tuple[Value, ...]
+Calls = tuple[tuple[cst.Call, Frame], ...]
 
 
 class Evaluator(Protocol):
@@ -335,8 +336,10 @@ class Evaluator(Protocol):
         """The bases of a class."""
         ...
 
-    def enter(self, function: Function, call: cst.Call, frame: Frame, receiver: Value | None) -> Frame:
-        """The frame that a call opens in a function of the project."""
+    def enter(
+        self, function: Function, call: cst.Call, frame: Frame, receiver: Value | None, before: Calls = ()
+    ) -> Frame:
+        """The frame that a call opens in a function of the project; `before` are the partials that it is a call of."""
         ...
 
     def entered(self, callee: Value, call: cst.Call, frame: Frame) -> Frame | None:
