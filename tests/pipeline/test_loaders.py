@@ -32,5 +32,10 @@ def test_workers(row: Row) -> None:
     assert never_pickled([loader]) is not may_pickle(loader)
 
 
+@each_row(__file__, "expected_errors.md")
+def test_expected_errors(row: Row) -> None:
+    assert {loader.is_error_expected("ValueError") for loader in _loader(row)} == {row.answer == "expected"}
+
+
 def test_no_loaders_say_nothing() -> None:
     assert not never_started([]) and not never_pickled([])
