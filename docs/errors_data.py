@@ -1,4 +1,4 @@
-"""The page of error messages as data: docs/errors.json, for tools that would else read the page."""
+"""The error messages and answers as data: docs/errors.json, for tools that would else read their pages."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ FIGURES = Path(__file__).resolve().parent / "evidence" / "figures.json"
 def render(pages: Iterable[Page], listed: dict[str, list[str]], anchors: dict[str, str]) -> str:
     """Renders the symptoms, the messages that rules list, and the rules that either of them names.
 
-    `anchors` are those of the symptoms on the page, by title.
+    `anchors` are those of the symptoms on the page of answers, by title.
     """
     figures = json.loads(FIGURES.read_text(encoding="utf-8"))
     groups = {each.title: group for group, several in GROUPS.items() for each in several}
     # In the order in which they are tried.
-    symptoms = [_symptom(each, groups[each.title], f"{SITE}errors/#{anchors[each.title]}") for each in SYMPTOMS]
+    symptoms = [_symptom(each, groups[each.title], f"{SITE}answers/#{anchors[each.title]}") for each in SYMPTOMS]
     messages = [{"message": message, "rules": codes} for message, codes in listed.items()]
     named = {code for each in (*symptoms, *messages) for code in each["rules"]}
     rules = {page.rule.code: _rule(page, figures) for page in pages if page.rule.code in named}

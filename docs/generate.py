@@ -1,4 +1,4 @@
-"""Makes `rules.md`, `errors.md`, `errors.json`, `settings.md` and `pitfalls.md` in docs/, and the made parts of README.
+"""Makes `rules.md`, `errors.md`, `answers.md`, `errors.json`, `settings.md` and `pitfalls.md`, and parts of README.
 
 The rule files and the table of settings are the only source.
 
@@ -29,6 +29,7 @@ from docs.badges import render_badges
 ROOT = Path(__file__).resolve().parent.parent
 RULES_PAGE = ROOT / "docs" / "rules.md"
 ERRORS_PAGE = ROOT / "docs" / "errors.md"
+ANSWERS_PAGE = ROOT / "docs" / "answers.md"
 ERRORS_DATA = ROOT / "docs" / "errors.json"
 SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 PITFALLS_PAGE = ROOT / "docs" / "pitfalls.md"
@@ -36,6 +37,9 @@ README = ROOT / "README.md"
 # What lies between two such lines of the README is made here.
 TABLE = ("<!-- rules: made by docs/generate.py -->", "<!-- end of rules -->")
 OUTPUT = ("<!-- output: made by docs/generate.py -->", "<!-- end of output -->")
+MADE_FROM_SYMPTOMS = (
+    "<!-- Made by docs/generate.py from dataloader_lint/rules, its docstrings and symptoms/: edit those. -->"
+)
 SHOWN = ["--select", "DL202", "examples/"]
 
 # The headings of a rule's docstring, below its summary line, in this order.
@@ -235,29 +239,51 @@ def listed_messages(pages: list[Page]) -> dict[str, list[str]]:
 
 
 def render_errors_page(pages: list[Page]) -> str:
-    """Renders docs/errors.md: what people see or ask, what it means, and the rules that find its cause."""
-    by_code = {page.rule.code: page for page in pages}
-
-    def links(codes: Iterable[str]) -> str:
-        return ", ".join(f"[{code}](rules.md#{by_code[code].anchor}) {by_code[code].rule.name}" for code in codes)
-
+    """Renders docs/errors.md: a row for each thing that people see or ask, with a link to its answer and its rules."""
+    links = _links_by_code(pages)
     parts = [
-        "<!-- Made by docs/generate.py from dataloader_lint/rules, its docstrings and symptoms/: edit those. -->",
+        MADE_FROM_SYMPTOMS,
         "# Error messages and questions",
-        "What you see, what it means, and the rules that find the cause.",
+        "What you see, what it means in a few words, and the rules that find the cause. The link leads to the answer.",
         "In a terminal `dataloader-lint --explain TEXT` answers the same; `--explain -` reads a traceback from stdin.",
         "[errors.json](errors.json) holds the same as data.",
     ]
     for title, symptoms in GROUPS.items():
-        parts.append(f"## {title}")
-        for symptom in symptoms:
-            text = "\n".join(textwrap.wrap(symptom.page, 120, break_on_hyphens=False, break_long_words=False))
-            parts += [f"### {symptom.title}", text, *([f"Rules: {links(symptom.rules)}."] if symptom.rules else [])]
+        rows = ["| What you see | What it means | Rules |", "|---|---|---|"]
+        for one in symptoms:
+            rules = ", ".join(links[code] for code in one.rules) or "none"
+            rows.append(f"| [{one.title}](answers.md#{anchor_of(one.title)}) | {one.in_short} | {rules} |")
+        parts += [f"## {title}", "\n".join(rows)]
     parts += [
         "## Messages by rule",
-        "\n".join(f"- `{message}`: {links(codes)}" for message, codes in listed_messages(pages).items()),
+        "\n".join(
+            f"- `{message}`: {', '.join(links[code] for code in codes)}"
+            for message, codes in listed_messages(pages).items()
+        ),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def render_answers_page(pages: list[Page]) -> str:
+    """Renders docs/answers.md: what each symptom means, what to measure and to do, and the rules that find it."""
+    links = _links_by_code(pages)
+    names = {page.rule.code: page.rule.name for page in pages}
+    parts = [
+        MADE_FROM_SYMPTOMS,
+        "# Answers in full",
+        "What [error messages and questions](errors.md) mean, what to measure, and what to do.",
+    ]
+    for title, symptoms in GROUPS.items():
+        parts.append(f"## {title}")
+        for one in symptoms:
+            text = "\n".join(textwrap.wrap(one.page, 120, break_on_hyphens=False, break_long_words=False))
+            rules = ", ".join(f"{links[code]} {names[code]}" for code in one.rules)
+            parts += [f"### {one.title}", text, *([f"Rules: {rules}."] if rules else [])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _links_by_code(pages: Iterable[Page]) -> dict[str, str]:
+    return {page.rule.code: f"[{page.rule.code}](rules.md#{page.anchor})" for page in pages}
 
 
 def render_readme(pages: list[Page], readme: str) -> str:
@@ -273,6 +299,7 @@ def render_all() -> dict[Path, str]:
     return {
         RULES_PAGE: render_rules_page(pages),
         ERRORS_PAGE: render_errors_page(pages),
+        ANSWERS_PAGE: render_answers_page(pages),
         ERRORS_DATA: errors_data.render(pages, listed_messages(pages), anchors),
         SETTINGS_PAGE: settings_page.render(),
         PITFALLS_PAGE: pitfalls_page.render({page.rule.code: (page.rule, f"rules.md#{page.anchor}") for page in pages}),

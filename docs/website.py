@@ -30,7 +30,8 @@ from docs.generate import FAMILIES, PROVEN_BY_EVIDENCE, Page, read_pages, render
 # Files at the root → their pages.
 AT_ROOT = {"README.md": "guide.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 GUIDE = "guide.md"
-ERRORS = "errors.md"
+# Their headings are whole messages, too long for a column at the side.
+WITHOUT_CONTENTS = ("errors.md", "answers.md")
 RULES = "rules/index.md"
 EVIDENCE = "evidence.md"
 # The order of the navigation, as far as it matters; what is not named here comes before the last two.
@@ -40,6 +41,7 @@ FIRST = (
     "first-run.md",
     RULES,
     "errors.md",
+    "answers.md",
     "pitfalls.md",
     "settings.md",
     "editor.md",
@@ -96,7 +98,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: SitePage, config: MkDocsConfig, files: Files) -> str:
     """Makes links that lead somewhere in the repository lead to the same on the site."""
     source = page.file.src_uri
-    if source == ERRORS:  # its headings are whole messages, too long for a column at the side
+    if source in WITHOUT_CONTENTS:
         page.meta["hide"] = ["toc"]
     parts = _FENCE.split(markdown)
     parts[::2] = [_LINK.sub(lambda link: f"]({site_link(link[1], source)})", part) for part in parts[::2]]

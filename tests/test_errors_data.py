@@ -12,6 +12,7 @@ from test_known_messages import KNOWN, OTHERS
 DOCS = Path(__file__).parent.parent / "docs"
 DATA: dict[str, Any] = json.loads((DOCS / "errors.json").read_text(encoding="utf-8"))
 PAGE = (DOCS / "errors.md").read_text(encoding="utf-8")
+ANSWERS = (DOCS / "answers.md").read_text(encoding="utf-8")
 
 
 def found(text: str) -> str | None:
@@ -44,11 +45,23 @@ def test_other_messages_lead_nowhere() -> None:
     assert [text for text in OTHERS if found(text)] == []
 
 
-def test_it_has_what_the_page_has() -> None:
-    titles = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
+def test_it_has_what_the_pages_have() -> None:
+    titles = re.findall(r"^### (.*)$", ANSWERS, re.MULTILINE)
     assert sorted(titles) == sorted(each["title"] for each in DATA["symptoms"])
     listed = re.findall(r"^- `(.+?)`: ", PAGE.partition("## Messages by rule")[2], re.MULTILINE)
     assert listed == [each["message"] for each in DATA["messages"]]
+
+
+def test_the_page_has_one_row_for_each_answer() -> None:
+    rows = re.findall(r"^\| \[(.+?)\]\(answers\.md#(\S+?)\) \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE)
+    by_title = {each["title"]: each for each in DATA["symptoms"]}
+    assert sorted(title for title, *_ in rows) == sorted(by_title)
+    for title, anchor, meaning, rules in rows:
+        assert by_title[title]["url"].endswith(f"/answers/#{anchor}")
+        assert by_title[title]["meaning"].startswith(meaning)
+        assert re.findall(r"\[(DL\d{3})\]", rules) == by_title[title]["rules"]
+    headings_and_blank_lines = 70
+    assert len(PAGE.splitlines()) < len(rows) + len(DATA["messages"]) + headings_and_blank_lines
 
 
 def test_each_rule_has_a_cause_and_a_cure_and_some_have_evidence() -> None:

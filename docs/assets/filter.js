@@ -60,48 +60,43 @@
     filters(table.closest(".md-typeset__scrollwrap") || table, parts, "rules", choices);
   }
 
-  // The page of messages and questions: what is typed or pasted is answered as `--explain` does.
+  // The page of messages and questions: what is typed or pasted is answered as `--explain` does, with the sections of
+  // the page of answers.
   function errors(article) {
+    const first = article.querySelector("h2");
+    if (!first) return;
     const box = element("div", { className: "filters" });
     const field = element("textarea", {
       rows: 2, placeholder: "Paste a message or traceback, or ask: memory grows each epoch", ariaLabel: "Ask",
     });
     const said = element("output", {});
     box.append(field, said);
-    const parts = new Map();
-    const above = [];
-    let current = null;
-    Array.from(article.children).forEach(function (node) {
-      if (node.tagName === "H2") current = null;
-      if (node.tagName === "H3") parts.set(node.textContent.replace("\u00b6", "").trim(), current = []);
-      if (current) current.push(node);
-      else if (parts.size || node.tagName === "H2") above.push(node);
-    });
+    const answers = element("div", { className: "answers" });
     const items = Array.from(article.querySelectorAll(":scope > ul:last-of-type > li"));
-    const first = article.querySelector("h2");
-    if (!first) return;
-    first.before(box);
-    fetch(new URL("questions.json", script)).then(function (got) { return got.json(); }).then(function (index) {
-      field.addEventListener("input", function () { show(index, field.value); });
-      show(index, field.value);
+    const tables = element("div", {});  // the theme wraps each table, so that hiding the tables themselves does not help
+    first.before(box, answers, tables);
+    while (tables.nextSibling) tables.append(tables.nextSibling);
+    Promise.all([
+      fetch(new URL("questions.json", script)).then(function (got) { return got.json(); }),
+      fetch(new URL("../answers/", script)).then(function (got) { return got.text(); }).then(sections),
+    ]).then(function (got) {
+      field.addEventListener("input", function () { show(got[0], got[1], field.value); });
+      show(got[0], got[1], field.value);
     });
 
-    function show(index, text) {
+    function show(index, parts, text) {
       const found = text.trim() ? window.dataloaderLintAnswer(index, text) : null;
-      const isAll = !found;
-      above.forEach(function (node) { node.hidden = !isAll; });
-      parts.forEach(function (nodes, title) {
-        nodes.forEach(function (node) { node.hidden = !isAll && !found.titles.includes(title); });
+      tables.hidden = found !== null;
+      answers.replaceChildren();
+      (found ? found.titles : []).forEach(function (title) {
+        answers.append.apply(answers, (parts.get(title) || []).map(function (node) { return node.cloneNode(true); }));
       });
-      const shown = found ? found.titles.map(function (title) { return parts.get(title); }) : [];
-      const list = items.length ? items[0].parentNode : null;
-      if (list) list.hidden = !isAll && !found.listed.length;
+      const listed = element("ul", {});
       items.forEach(function (item) {
-        item.hidden = !isAll && !found.listed.some(function (each) { return item.textContent.startsWith(each); });
+        const isListed = found && found.listed.some(function (each) { return item.textContent.startsWith(each); });
+        if (isListed) listed.append(item.cloneNode(true));
       });
-      shown.reverse().forEach(function (nodes) {  // the best first
-        if (nodes) nodes.slice().reverse().forEach(function (node) { box.after(node); });
-      });
+      if (listed.children.length) answers.append(listed);
       said.textContent = !text.trim() ? "" : !found ? "Nothing fits. Try the whole message, or other words."
         : found.isSure ? "" : "Nothing fits exactly; the closest:";
       (found ? found.names : []).forEach(function (each) {
@@ -109,6 +104,23 @@
         said.append(element("a", { href: "../rules/" + name + "/", textContent: each.code + " " + each.name }), " ");
       });
     }
+  }
+
+  // The sections of the page of answers, by title: a heading of the third level and what stands below it.
+  function sections(html) {
+    const parts = new Map();
+    let current = null;
+    const page = new DOMParser().parseFromString(html, "text/html");
+    Array.from(page.querySelector("article").children).forEach(function (node) {
+      if (node.tagName === "H2") current = null;
+      if (node.tagName === "H3") {
+        parts.set(node.textContent.replace("\u00b6", "").trim(), current = []);
+        const link = node.querySelector(".headerlink");
+        if (link) link.href = "../answers/#" + node.id;
+      }
+      if (current) current.push(node);
+    });
+    return parts;
   }
 
   const article = document.querySelector("article");

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`0-9])")
+
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
@@ -28,6 +30,11 @@ class Symptom:
     asked: tuple[str, ...] = ()
     unless: tuple[re.Pattern[str], ...] = field(default=())
     is_warning: bool = False
+
+    @property
+    def in_short(self) -> str:
+        """The first sentence of the page."""
+        return _SENTENCE_END.split(self.page, maxsplit=1)[0].rstrip(".:")
 
 
 def seen(
