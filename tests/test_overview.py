@@ -206,6 +206,41 @@ def test_the_first_look_fits_the_screen() -> None:
     assert "full DL301:1 7" in lines_of(found * 2, 80, 50)
 
 
+LONG = "some/deep/folder/of/a/project/with/long/names/data_loading_module_of_the_third_experiment.py"
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(60, 16), (80, 24), (100, 30), (120, 40), (60, 14), (40, 16)])
+def test_the_first_look_fits_any_terminal(columns: int, rows: int) -> None:
+    levels = (Level.ERROR, Level.WARNING, Level.MEMORY)
+    commands = overview.Commands(*(f"dataloader-lint {name}" for name in ("--full", "--explain", "--fix", LONG, "")))
+    about = overview.RuleLine("handle-opened-in-init", "a handle that does not survive", needs_spawning=True)
+    for problems in (1, 2, 5, 9, 30):
+        for notes in (0, 5):
+            found = [
+                finding(
+                    f"DL3{each % 15 + 1:02}", levels[each % 3], each + 1, each % 2 == 0, LONG if each % 2 else "a.py"
+                )
+                for each in range(problems)
+            ]
+            found += [finding(f"DL1{each + 1:02}", Level.NOTE, each + 1) for each in range(notes)]
+            lines = list(
+                overview.emit(
+                    found, lambda _: about, lambda _: iter(()), commands, paint.plain, columns, rows, hidden=3
+                )
+            )
+            assert len(lines) < rows
+            assert [line for line in lines if len(line) > columns and LONG not in line] == []
+            assert "What next?" in lines
+            counted = sum(int(line.split()[0]) for line in lines if re.match(" +[0-9]+  (?:DL|of )", line))
+            listed = sum(line.startswith(("a.py:", "some/")) for line in lines)
+            assert problems <= counted + listed or any(line.startswith("Memory: ") for line in lines)
+
+
+def test_long_words_are_broken_where_a_path_can_be() -> None:
+    assert wrapped("see folder/of/experiments.py", 18) == ["see folder/of/", "  experiments.py"]
+    assert wrapped("see folder/experiments_without_end", 16) == ["see folder/", "  experiments_", "  without_end"]
+
+
 def test_messages_get_shorter_before_they_are_summed_up() -> None:
     one = replace(finding("DL301", Level.ERROR, 1), problem="one two three `four five`", advice="six seven eight nine")
     assert "a.py:1 DL301 one two three `four five`; six" in lines_of([one] * 4, 48)

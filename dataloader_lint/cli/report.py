@@ -121,7 +121,7 @@ def _is_first_look(diagnostics: list[Diagnostic], options: Options) -> bool:
     from dataloader_lint.diagnostics import Level
 
     problems = [one for one in diagnostics if one.level is not Level.NOTE]
-    if len(problems) <= 1 or (len(problems) <= _MOST_IN_FULL and fits_in_full(problems, options)):
+    if not problems or (len(problems) <= _MOST_IN_FULL and fits_in_full(problems, options)):
         return False
     from dataloader_lint.source.pyproject import origins
 

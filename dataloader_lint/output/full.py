@@ -47,7 +47,10 @@ def emit(
         lines = lines_of(one)
         numbers = _line_numbers(one, len(lines))
         gutter = " " * len(str(numbers[-1] if numbers else one.start.line))
-        yield f"{gutter}{paint('place', '-->')} {shown_place(one)}{f' {one.also}' if one.also else ''}"
+        arrow = f"{gutter}-->"
+        yield from filled(
+            arrow, f"{gutter}{paint('place', '-->')}", f"{shown_place(one)}{f' {one.also}' if one.also else ''}"
+        )
         if numbers:
             edge = paint("edge", f"{gutter} |")
             yield edge
@@ -59,8 +62,16 @@ def emit(
             yield from filled("help:", paint("help", "help:"), one.advice)
         for reason in one.because:
             yield from filled("because:", paint("quiet", "because:"), f"{reason.text} ({shown_place(reason)})")
-        yield paint("quiet", f"docs: {linked(url_of(one.code)) if has_links else url_of(one.code)}")
+        yield paint("quiet", _docs(one.code, url_of(one.code), columns, has_links=has_links))
         yield ""
+
+
+def _docs(code: str, url: str, columns: int | None, *, has_links: bool) -> str:
+    """Where the page of a rule is; what shows it, where a terminal would break its address."""
+    shown = f"docs: {url}"
+    if has_links:
+        return f"docs: {linked(url)}"
+    return shown if columns is None or len(shown) <= columns else f"docs: dataloader-lint --explain {code}"
 
 
 def linked(url: str) -> str:

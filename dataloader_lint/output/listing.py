@@ -24,14 +24,18 @@ def _lines(
     for one, text in zip(diagnostics, texts, strict=True):
         plain, painted = _head(one, paint, unsafe=unsafe)
         first, *rest = wrapped(plain + neutralise(text), width, "    ", together=len(plain) - 1)
-        lines += [(painted + first[len(plain) :]).rstrip(), *rest]
+        is_head_whole = first.startswith(plain.rstrip())
+        lines += [(painted + first[len(plain) :]).rstrip() if is_head_whole else first, *rest]
     return lines
 
 
 def _cut_lines(diagnostics: Sequence[Diagnostic], paint: Paint, width: int, *, unsafe: bool) -> Iterator[str]:
     for one in diagnostics:
         plain, painted = _head(one, paint, unsafe=unsafe)
-        yield painted + cut(neutralise(one.problem), width - len(plain))
+        if len(plain) <= width:
+            yield painted + cut(neutralise(one.problem), width - len(plain))
+        else:
+            yield from wrapped(plain.rstrip(), width, "    ", together=len(plain))
 
 
 def _head(one: Diagnostic, paint: Paint, *, unsafe: bool) -> tuple[str, str]:

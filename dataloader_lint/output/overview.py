@@ -15,7 +15,7 @@ from dataloader_lint.output import listing
 from dataloader_lint.output import notes as small
 from dataloader_lint.output.levels import counted, not_shown, plural
 from dataloader_lint.output.paint import Paint
-from dataloader_lint.output.text import line_of, wrapped
+from dataloader_lint.output.text import cut, line_of, wrapped
 
 _SHOWN = 3
 # More problems than this are summed up by rule, however large the screen.
@@ -78,24 +78,28 @@ def emit(
         (one for one in diagnostics if one.level is not Level.NOTE), key=lambda one: (one.level.rank, one.sort_key)
     )
     notes = [one for one in diagnostics if one.level is Level.NOTE]
-    head = [*_head(problems, notes, paint, width), *([not_shown(hidden)] if hidden else ()), ""]
-    last = [paint("strong", "What next?"), *_next(problems, notes, about, commands, paint, width)]
-    below = small.counts(notes, width) if notes else []
-    below += [""] if notes else []
-    # One line is left for the next prompt.
-    room = None if rows is None else rows - len(head) - len(last) - 1
-    listed = _fitting(_listings(problems, paint, width), room, len(below)) if len(problems) <= _MOST_LISTED else None
-    yield from head
-    if listed is not None:
-        yield from listed
-        yield from small.fitting(notes, paint, width, None if room is None else room - len(listed))[0]
-    else:
-        sums = _sums(problems, about, paint, width)
-        summed = _fitting(sums, room, len(below)) or sums[-1]
-        yield from [*summed, *below]
-        room = None if room is None else room - len(summed) - len(below)
-        yield from _in_full(problems, full, paint, room)
-    yield from last
+    head = [*_head(problems, notes, paint, width), *(wrapped(not_shown(hidden), width) if hidden else ()), ""]
+    below = [*small.counts(notes, width), ""] if notes else []
+    sums = _sums(problems, about, paint, width)
+    for is_whole in (True, False):
+        steps = _next(problems, notes, about, commands, paint, width, is_whole=is_whole)
+        last = [paint("strong", "What next?"), *steps]
+        # One line is left for the next prompt.
+        room = None if rows is None else rows - len(head) - len(last) - 1
+        if is_whole and len(problems) <= _MOST_LISTED:
+            listed = _fitting(_listings(problems, paint, width), room, len(below))
+            if listed is not None:
+                left = None if room is None else room - len(listed)
+                yield from [*head, *listed, *small.fitting(notes, paint, width, left)[0], *last]
+                return
+        summed = _fitting(sums, room, len(below))
+        if summed is not None:
+            left = None if room is None else room - len(summed) - len(below)
+            yield from [*head, *summed, *below, *_in_full(problems, full, paint, left), *last]
+            return
+    # Not even a line for each rule below a title for each level: as many of the worst as fit, the others counted.
+    room = max(1, room - len(below) - 1) if room is not None else len(problems)
+    yield from [*head, *_worst_rules(problems, about, paint, width, room), "", *below, *last]
 
 
 def _head(problems: Sequence[Diagnostic], notes: Sequence[Diagnostic], paint: Paint, width: int) -> Iterator[str]:
@@ -169,6 +173,28 @@ def _by_rule(
             )
 
 
+def _worst_rules(
+    problems: Sequence[Diagnostic], about: Callable[[str], RuleLine], paint: Paint, width: int, room: int
+) -> Iterator[str]:
+    """A line for each rule, the worst first; the last of `room` lines counts what does not fit."""
+    levels = {one.code: one.level for one in problems}
+    counts = _by_code(problems)
+    whole = list(_by_rule(problems, about, paint, width, has_summaries=False))
+    if len(whole) <= room:
+        yield from whole
+        return
+    shown = len(counts) if len(counts) <= room else room - 1
+    for code, count in counts[:shown]:
+        where = next(line_of(one) for one in problems if one.code == code)
+        head = f"{count:>6}  {code}  "
+        text = f"{about(code).name}: {where}"
+        text = text if len(head) + len(text) <= width else cut(about(code).name, width - len(head))
+        yield f"{count:>6}  {paint(levels[code].value, code)}  {text}"
+    if shown < len(counts):
+        rest = sum(count for _, count in counts[shown:])
+        yield f"{rest:>6}  of {plural(len(counts) - shown, 'more rule' if shown else 'rule')}"
+
+
 def _in_one_line(
     level: Level, found: Sequence[Diagnostic], about: Callable[[str], RuleLine], paint: Paint, width: int
 ) -> Iterator[str]:
@@ -180,8 +206,9 @@ def _in_one_line(
 
 
 def _by_code(found: Sequence[Diagnostic]) -> list[tuple[str, int]]:
-    """The codes with the number of their findings, the most first."""
-    return sorted(Counter(one.code for one in found).items(), key=lambda item: (-item[1], item[0]))
+    """The codes with the number of their findings, the worst first and then the most."""
+    ranks = {one.code: one.level.rank for one in found}
+    return sorted(Counter(one.code for one in found).items(), key=lambda item: (ranks[item[0]], -item[1], item[0]))
 
 
 def _in_full(
@@ -209,6 +236,8 @@ def _in_full(
 
 # Commands are aligned with those of at most so many characters.
 _ALIGNED = 44
+# So many of them are named where there is little room.
+_FEW = 3
 
 
 def _next(
@@ -218,14 +247,20 @@ def _next(
     commands: Commands,
     paint: Paint,
     width: int,
+    *,
+    is_whole: bool,
 ) -> Iterator[str]:
-    """A line for each command, with what it does behind it or, where that does not fit, above it."""
+    """A line for each command, with what it does behind it or, where that does not fit, above it.
+
+    Of what is not whole, there are only the first three commands, and only those that fit into a line.
+    """
     safe = sum(1 for one in (*problems, *notes) if one.fix is not None and one.fix.safety is Safety.SAFE)
     spawned = sum(1 for one in problems if about(one.code).needs_spawning)
     # Each command, what it does, and the same in short.
     more = f", and {plural(len(notes), 'note')}" if notes else ""
+    every = plural(len(problems), "problem")
     steps = [
-        (commands.full, f"show {plural(len(problems), 'problem')} in full{more}", f"{len(problems)} in full{more}"),
+        (commands.full, f"show {every} in full{more}", f"{len(problems)} in full{more}", f"{len(problems)} in full"),
         (f"{commands.explain} {problems[0].code}", "why, and what to do instead", "why"),
     ]
     if safe and commands.fix:
@@ -236,12 +271,15 @@ def _next(
     if len(problems) >= _FOR_A_BASELINE and commands.write_baseline:
         accept = "accept what is there"
         steps.append((commands.write_baseline, f"{accept}; `--baseline` then reports new ones only", accept))
-    wide = max((len(line) for line, _, _ in steps if len(line) <= _ALIGNED), default=0)
+    steps = steps if is_whole else steps[:_FEW]
+    wide = max((len(line) for line, *_ in steps if len(line) <= _ALIGNED), default=0)
     for line, *texts in steps:
         room = width - max(wide, len(line)) - len("    ")
         behind = next((text for text in texts if len(text) <= room), "")
         if behind:
             yield f"  {paint('help', line)}{' ' * (wide - len(line))}  {behind}"
-        else:
-            yield f"  {texts[0] if len(texts[0]) < width - 3 else texts[1]}:"
+        elif is_whole:
+            yield f"  {next((text for text in texts if len(text) < width - 3), texts[-1])}:"
             yield f"    {paint('help', line)}"
+        elif len(line) <= width - 2:
+            yield f"  {paint('help', line)}"

@@ -124,6 +124,9 @@ def fitted(line: str, stream: TextIO, indent: str = "  ") -> list[str]:
 
 
 _GLUE = "\0"  # for a space that no line ends at; what is shown to people holds none
+_SEAM = "\x01 "  # where a word may be broken
+_PART_END = re.compile(r"(?<=[/\\])(?=\w)")
+_NAME_PART_END = re.compile(r"(?<=[_.-])(?=\w)")
 _CODE_SPAN = re.compile(r"`[^`]+`")
 _AMOUNT = re.compile(r"(?<=\d) (?=(?:[kKMGT]i?)?B\b)|(?<=:cell) (?=\d)")  # and the cell of a place
 
@@ -132,7 +135,7 @@ def wrapped(line: str, columns: int, indent: str = "  ", *, together: int = 0) -
     """A line without colors as lines of at most so many columns, broken between words.
 
     Short code in backquotes and amounts such as `19 MB` stay whole, and so do the first `together` characters. A word
-    that is longer than a line is not broken.
+    that is longer than a line is broken only behind a slash, `_`, `.` or `-`.
     """
     if len(line) <= columns:
         return [line]
@@ -142,8 +145,19 @@ def wrapped(line: str, columns: int, indent: str = "  ", *, together: int = 0) -
         lambda found: found[0].replace(" ", _GLUE) if len(found[0]) <= columns // 2 else found[0], line[together:]
     )
     glued = _AMOUNT.sub(_GLUE, glued)
+    first, *others = glued.split(" ")
+    room = columns - len(indent)
+    glued = " ".join([_in_parts(first, columns), *(_in_parts(word, room) for word in others)])
     lines = wrap(glued, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-    return [each.replace(_GLUE, " ") for each in lines]
+    return [each.replace(_SEAM, "").rstrip(_SEAM[0]).replace(_GLUE, " ") for each in lines]
+
+
+def _in_parts(word: str, room: int) -> str:
+    """A word with seams where it may be broken: behind slashes, and where that is too long, behind `_`, `.` and `-`."""
+    if len(word) <= room:
+        return word
+    parts = _PART_END.split(word)
+    return _SEAM.join(part if len(part) <= room else _NAME_PART_END.sub(_SEAM, part) for part in parts)
 
 
 def cut(text: str, room: int) -> str:
