@@ -7,7 +7,7 @@ import sys
 import textwrap
 
 from dataloader_lint.cli.options import Options, UsageError
-from dataloader_lint.cli.terminal import paint_for, show_paged, width
+from dataloader_lint.cli.terminal import height, paint_for, show_paged, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _CODE_OR_NAME = re.compile(r"[Dd][Ll]\d\w*|[a-z0-9]+(?:-[a-z0-9]+)+")
 _CODE = re.compile(r"\bDL\d{3}\b", re.IGNORECASE)
 _LONGEST_QUOTE = 200
 _ONE_PAGE = "`--explain CODE` shows the page of one."
+_LEAST_TEXT = 3  # lines of an answer that are worth showing without the others
 _INDENT = 6  # of the second line of a rule, below its name
 _PIECE = 100_000  # bytes of a log that are read at a time, and of its end that are looked at
 
@@ -64,9 +65,13 @@ def _pages(wanted: str, options: Options) -> Iterator[str]:
     text = _end_of_stdin() if wanted == "-" else wanted
     topic, several = _topic(text)
     if len(several) > 1:
-        yield from [topic] * bool(topic)
-        yield from (_line(each, options) for each in several)
-        yield _ONE_PAGE
+        from dataloader_lint.output.text import wrapped
+
+        head = wrapped(topic, width(1000)) if topic else []
+        lines = [line for each in several for line in _line(each, options).split("\n")]
+        rows = height()
+        fits = rows is None or len(head) + len(lines) + 2 <= rows
+        yield from [*head, *(lines if fits else map(_cut_line, several)), _ONE_PAGE]
         return
     try:
         found_rule = find_rule(_code_in(text) or text)
@@ -121,8 +126,9 @@ def _line(found: FoundRule, options: Options) -> str:
     state = "" if is_selected(found.rule, options.settings) else f" (off here: --extend-select {code})"
     columns = width(1000)
     head = f"{code} {name}{state}: "
+    glued = head.rstrip().replace(" ", "\0") if len(head) <= columns else head.rstrip()
     wrapped = textwrap.wrap(
-        head.rstrip().replace(" ", "\0") + " " + _summary(found),
+        glued + " " + _summary(found),
         columns,
         subsequent_indent=" " * _INDENT,
         break_long_words=False,
@@ -132,29 +138,57 @@ def _line(found: FoundRule, options: Options) -> str:
     return shown.replace(head.rstrip(), f"{paint('code', code)} {name}{paint('quiet', state)}:", 1)
 
 
-def _answer(found: Answer, options: Options) -> Iterator[str]:
-    """The lines of an answer: what the symptom means, the rules that find its causes, and what else it may be."""
+def _answer(found: Answer, options: Options) -> list[str]:
+    """The lines of an answer, all of it or as much as fits the terminal.
+
+    That is what the symptom means, the rules that find its causes, and what else it may be.
+    """
+    from dataloader_lint.output.text import wrapped
     from dataloader_lint.rules.registry import found_rules
 
     paint = paint_for(sys.stdout)
     columns = min(width(100), 100)
+    text: list[str] = []
+    title: list[str] = []
     if found.symptom is not None:
-        yield paint("strong", found.symptom.title)
-        yield ""
-        yield from textwrap.wrap(found.symptom.page, columns, break_on_hyphens=False)
-        yield ""
-    if found.rules:
-        yield _heading(found)
-        yield from (_line(each, options) for each in found.rules)
-        yield ""
-    if found.beside:
-        yield 'See also (`--explain "TITLE"`):'
-        yield from (f"- {each.title}" for each in found.beside)
-        yield ""
+        title = [*(paint("strong", line) for line in wrapped(found.symptom.title, columns)), ""]
+        text = textwrap.wrap(found.symptom.page, columns, break_on_hyphens=False, break_long_words=False)
     code = found.rules[0].rule.code if found.rules else next(iter(found_rules()))
-    yield paint(
-        "quiet", f"`--explain {code}` shows the page of a rule." if found.rules else "`--explain` lists all rules."
-    )
+    end = f"`--explain {code}` shows the page of a rule." if found.rules else "`--explain` lists all rules."
+    beside = [line for each in found.beside for line in wrapped(f"- {each.title}", columns)]
+    beside = [*wrapped('See also (`--explain "TITLE"`):', columns), *beside, ""] if beside else []
+    rules: list[list[str]] = [[]]
+    if found.rules:
+        heading = wrapped(_heading(found), columns)
+        in_short = ", ".join(f"{each.rule.code} {each.rule.name}" for each in found.rules)
+        rules = [
+            [*heading, *(line for each in found.rules for line in _line(each, options).split("\n")), ""],
+            [*heading, *(_cut_line(each) for each in found.rules), ""],
+            [*wrapped(f"Rules: {in_short}", columns), ""],
+        ]
+    below = [paint("quiet", end)]
+    made = [[*title, *text, *([""] if text else []), *each, *more, *below] for each in rules for more in (beside, [])]
+    rows = height()
+    if rows is None:
+        return made[0]
+    whole = next((lines for lines in made if len(lines) < rows), None)
+    if whole is not None or not text:
+        return whole or made[-1]
+    room = rows - len(title) - len(rules[-1]) - 3  # an empty line, the last one, and the prompt
+    if room < _LEAST_TEXT:
+        return made[0]
+    last = text[room - 1]
+    text = [*text[: room - 1], f"{last[: columns - 2]} …"]
+    return [*title, *text, "", *rules[-1], paint("quiet", "All of it: add `| more`.")]
+
+
+def _cut_line(found: FoundRule) -> str:
+    """A rule in a single line of the terminal; its summary is cut where it does not fit."""
+    from dataloader_lint.output.text import cut
+
+    code, name = found.rule.code, found.rule.name
+    shown = cut(f"{name}: {_summary(found)}", width(1000) - len(code) - 1)
+    return f"{paint_for(sys.stdout)('code', code)} {shown}"
 
 
 def _heading(found: Answer) -> str:
@@ -169,12 +203,17 @@ def _heading(found: Answer) -> str:
 
 def _closest(found: Answer) -> Iterator[str]:
     """The lines of an answer that nobody can be sure of: the titles of the entries that come closest."""
+    from dataloader_lint.output.text import wrapped
+
     paint = paint_for(sys.stdout)
     columns = min(width(100), 100)
     yield "Nothing fits exactly; the closest:"
     for each in (found.symptom, *found.beside):
         if each is not None:
-            yield f"- {paint('strong', each.title)}" + (f" ({', '.join(each.rules[:3])})" if each.rules else "")
+            codes = f" ({', '.join(each.rules[:3])})" if each.rules else ""
+            first, *rest = wrapped(f"- {each.title}{codes}", columns)
+            yield first.replace(each.title, paint("strong", each.title))
+            yield from rest
     hint = '`--explain "TITLE"` shows one of them, `--explain CODE` the page of a rule.'
     yield from (paint("quiet", line) for line in textwrap.wrap(hint, columns))
 
