@@ -44,7 +44,7 @@ def render() -> str:
                 "traced": [[portable(line.pattern), portable(frame.pattern)] for line, frame in each.traced],
                 "unless": [portable(pattern.pattern) for pattern in each.unless],
                 "phrases": [
-                    {"wanted": phrase.wanted, "unwanted": sorted(phrase.unwanted)}
+                    {"wanted": phrase.wanted, "unwanted": sorted(phrase.unwanted), "isAlone": phrase.is_alone}
                     for phrase in ranking.all_phrases()[at]
                 ],
                 "words": dict(sorted(ranking.documents()[at].items())),

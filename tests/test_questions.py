@@ -147,6 +147,32 @@ def test_a_code_in_a_question_leads_to_its_page(capsys: pytest.CaptureFixture[st
     assert said("how do I silence DL201?", capsys).startswith("Suppressing a finding")
 
 
+def test_several_codes_show_the_page_of_each(capsys: pytest.CaptureFixture[str]) -> None:
+    for text in ("DL201 DL202", "DL201,DL202", "dl201, DL202 DL201"):
+        assert main(["--explain", text]) == 0
+        shown = capsys.readouterr().out
+        assert [line[2:7] for line in shown.splitlines() if line.startswith("# DL")] == ["DL201", "DL202"]
+    assert main(["--explain", "DL201 DL299"]) == 2
+    assert "unknown rule 'DL299'" in capsys.readouterr().err
+
+
+ALONE = {
+    "padding": ["Samples of different sizes", "DistributedSampler pads: samples count twice in an evaluation"],
+    "Reproducibility": ["Results differ between runs, or with the number of workers"],
+    "resume": ["Resuming: the data starts from the beginning, or in another order"],
+}
+
+
+@pytest.mark.parametrize(("text", "titles"), ALONE.items())
+def test_a_topic_of_one_word_has_an_answer(text: str, titles: list[str]) -> None:
+    found = answer(text)
+    assert found is not None
+    assert found.is_sure
+    assert [each.title for each in (found.symptom, *found.beside) if each is not None] == titles
+    beside_another = answer(f"conv {text}")
+    assert beside_another is None or not beside_another.is_sure
+
+
 def test_topics_list_their_rules(capsys: pytest.CaptureFixture[str]) -> None:
     codes = {
         name: [line[:5] for line in said(name, capsys).splitlines() if line.startswith("DL")]
@@ -247,7 +273,7 @@ def test_the_website_answers_as_the_command_does(tmp_path: Path) -> None:
     here = Path(__file__).parent
     known = json.loads((here / "known_messages.json").read_text(encoding="utf-8"))
     texts = [text for several in known.values() for text in several] + [text for text, _ in ANSWERED]
-    texts += [*ELSEWHERE, *SUGGESTED, *NAMED]
+    texts += [*ELSEWHERE, *SUGGESTED, *NAMED, *ALONE, *(f"conv {text}" for text in ALONE)]
     script = (here.parent / "docs" / "assets" / "questions.js").as_posix()
     (tmp_path / "index.json").write_text(questions.render(), encoding="utf-8")
     (tmp_path / "texts.json").write_text(json.dumps(texts), encoding="utf-8")

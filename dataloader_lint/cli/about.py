@@ -63,6 +63,16 @@ def _pages(wanted: str, options: Options) -> Iterator[str]:
     from dataloader_lint.rules.selection import UnknownCodeError, find_rule
 
     text = _end_of_stdin() if wanted == "-" else wanted
+    codes = [*dict.fromkeys(part.upper() for part in re.split(r"[\s,;]+", text.strip()))]
+    if len(codes) > 1 and all(_CODE.fullmatch(each) for each in codes):
+        try:
+            several = [find_rule(each) for each in codes]
+        except UnknownCodeError as error:
+            raise UsageError(str(error)) from None
+        for number, one in enumerate(several):
+            yield from [""] * bool(number)
+            yield from _page(one)
+        return
     topic, several = _topic(text)
     if len(several) > 1:
         from dataloader_lint.output.text import wrapped

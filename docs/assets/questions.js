@@ -112,7 +112,7 @@
       phrases.forEach(function (phrase) {
         if (phrase.unwanted.some(has)) return;
         const chosen = closest(phrase.wanted, found);
-        if (!chosen) return;
+        if (!chosen || (phrase.isAlone && span(chosen) < text.length)) return;
         const sum = chosen.reduce(function (total, one) { return total + weight(one.concept); }, 0)
           * (1 + numbers.each * (chosen.length - 1));
         const begin = Math.min.apply(null, chosen.map(function (one) { return one.start; })) - numbers.near;
@@ -154,7 +154,7 @@
     const parts = index.symptoms.map(function (each, at) {
       let share = 0;
       each.phrases.forEach(function (phrase) {
-        if (phrase.unwanted.some(has)) return;
+        if (phrase.isAlone || phrase.unwanted.some(has)) return;
         let all = 0, there = 0;
         phrase.wanted.forEach(function (names) {
           const part = Math.max.apply(null, names.map(weight));

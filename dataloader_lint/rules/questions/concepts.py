@@ -34,6 +34,8 @@ CONTAIN = {
     "empty_cache": ("memory", "disk", "cuda", "gpu"),
     "persistent": ("worker",),
     "slow": ("hang",),
+    "model": ("hang",),
+    "whole_data": ("dataset", "sample", "epoch"),
     "ever_slower": ("slow", "slower", "each", "epoch", "over_time"),
     "worker_init_fn": ("worker", "seed"),
     "context": ("worker",),

@@ -179,6 +179,7 @@ CONCEPTS: dict[str, str] = {
     "pause": r"""
         lag lagging lags pause* stutter* hiccup* periodic* intermittent* temporar* every_few every_n every_nth
         batches_at_a_time batches_run_through in_bursts burst* evenly unevenly
+        then_waits then_wait then_pauses then_stops
         /every (?:\w+ )?(?:n|nth|\d+)(?:th|st|nd)? (?:batch|step|iter)\w*/
         /for (?:\w+ )?\d+ ?(?:s|sec|seconds|min|minutes)\b/ /every (?:\w+ )?(?:batch|step|iter)\w*/ 卡顿 一顿一顿
         周期性 停顿
@@ -302,6 +303,15 @@ CONCEPTS: dict[str, str] = {
         drop drops dropped drop_last missing lost left_out not_reported excluded misses lose skipped not_for_all
     """,
     "padding": "pad pads padding padded extra_samples padding_duplicates",
+    "reproducible": """
+        reproduc* nondetermin* non_determin* determin* irreproduc* repeatab* 复现 再現 재현 reproducib* reproduzier*
+        воспроизвод*
+    """,
+    "whole_data": r"""
+        /\b(?:full|whole|entire|complete) (?:\w+ )?(?:data ?set|data|epoch)\b/
+        /\ball (?:of )?(?:the )?(?:data|samples)\b/
+        完整数据 全部数据
+    """,
     "uneven": """
         uneven* unequal* different_number* different_num* not_divisible unbalanced imbalanced one_rank some_ranks
         mismatch_number different_length less_batches fewer_batches join_context 数量不一致 数目不同
@@ -385,7 +395,8 @@ CONCEPTS: dict[str, str] = {
         收敛 安装 权重 损失函数 精度低 損失 収束 インストール 精度が 손실 정확도 설치 precision instalar instalando
         exactitud genauigkeit installier* precision_du installation точност* устанавл* acuracia
     """,
-    "model": """
+    "model": r"""
+        /\bfr(?:eez|oz)\w* (?:\w+ ){0,3}(?:layer|encod|decod|backbone|weight|param|embed|model|network|head)\w*/
         model models network net optimizer optimizers attention llama llm llms gpt lora fine_tune fine_tuning finetune
         finetuning transformer_layer quantiz* hyperparameter* 模型 モデル 모델 modelo modell modele модел*
     """,

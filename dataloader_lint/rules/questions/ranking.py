@@ -1,8 +1,9 @@
 """Which symptoms a question describes: the phrases of each are compared with the concepts that the question mentions.
 
-A phrase is a conjunction of concepts, `memory grow`; `a|b` stands for either and `!a` for one that must be absent. A
-symptom one of whose phrases is there in full is an answer. Rare concepts count for more than frequent ones, and so do
-those that stand close together and leave little of the question unexplained.
+A phrase is a conjunction of concepts, `memory grow`; `a|b` stands for either and `!a` for one that must be absent.
+`=padding` fits a question that is that word alone. A symptom one of whose phrases is there in full is an answer. Rare
+concepts count for more than frequent ones, and so do those that stand close together and leave little of the question
+unexplained.
 """
 
 from __future__ import annotations
@@ -88,17 +89,21 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """The alternatives of which each has to be mentioned, and the concepts of which none may be."""
+    """The alternatives of which each has to be mentioned, and the concepts of which none may be.
+
+    One that `is_alone` fits only where its words are the whole question.
+    """
 
     wanted: tuple[tuple[str, ...], ...]
     unwanted: frozenset[str]
+    is_alone: bool = False
 
 
 def phrase(text: str) -> Phrase:
     """A phrase from its text."""
-    parts = text.split()
+    parts = text.removeprefix("=").split()
     wanted = tuple(tuple(part.split("|")) for part in parts if not part.startswith("!"))
-    return Phrase(wanted, frozenset(part[1:] for part in parts if part.startswith("!")))
+    return Phrase(wanted, frozenset(part[1:] for part in parts if part.startswith("!")), text.startswith("="))
 
 
 def ranked(question: str) -> Ranked:
@@ -110,7 +115,7 @@ def ranked(question: str) -> Ranked:
     is_about_else = "tensorflow" in concepts or ("outside" in concepts and not is_in_field)
     if is_about_else:
         return Ranked((), is_sure=False)
-    scores = {at: _fit(phrases, found, concepts) for at, phrases in enumerate(all_phrases())}
+    scores = {at: _fit(phrases, found, concepts, len(text)) for at, phrases in enumerate(all_phrases())}
     complete = sorted((at for at, (score, _) in scores.items() if score > 0), key=lambda at: (-scores[at][0], at))
     if complete and "outside" not in concepts and scores[complete[0]][1] >= SURE:
         best = scores[complete[0]][0]
@@ -162,7 +167,7 @@ def weights() -> dict[str, float]:
     counts = Counter(
         concept
         for phrases in all_phrases()
-        for concept in {name for each in phrases for names in each.wanted for name in names}
+        for concept in {name for each in phrases if not each.is_alone for names in each.wanted for name in names}
     )
     return {concept: math.log(1 + len(SYMPTOMS) / count) for concept, count in counts.items()}
 
@@ -171,14 +176,17 @@ def _weight(concept: str) -> float:
     return weights().get(concept, 1.0)
 
 
-def _fit(phrases: Sequence[Phrase], found: list[Mention], concepts: set[str]) -> tuple[float, float]:
-    """The score of the best phrase that is there in full, and the share of the question that it explains."""
+def _fit(phrases: Sequence[Phrase], found: list[Mention], concepts: set[str], length: int) -> tuple[float, float]:
+    """The score of the best phrase that is there in full, and the share that it explains of the question.
+
+    `length` is how many characters the question has.
+    """
     best = (0.0, 0.0)
     for each in phrases:
         if not each.unwanted.isdisjoint(concepts):
             continue
         chosen = _closest(each.wanted, found)
-        if chosen is None:
+        if chosen is None or (each.is_alone and _span(chosen) < length):
             continue
         weight = sum(_weight(one.concept) for one in chosen) * (1 + EACH * (len(chosen) - 1))
         begin, end = min(one.start for one in chosen) - NEAR, max(one.end for one in chosen) + NEAR
@@ -238,7 +246,7 @@ def _partial(found: list[Mention], text: str) -> dict[int, float]:
     for at, phrases in enumerate(all_phrases()):
         share = 0.0
         for each in phrases:
-            if not each.unwanted.isdisjoint(concepts):
+            if each.is_alone or not each.unwanted.isdisjoint(concepts):
                 continue
             parts = [max(_weight(name) for name in names) for names in each.wanted]
             there = [

@@ -51,6 +51,7 @@ PICKLING = (
         r"attribute lookup (?-i:[A-Z])\w* on ",
         r"can.?t get attribute (?-i:[A-Z])\w* on <module __(?:mp_)?main__",
         asked=(
+            "=notebook",
             "notebook pickle",
             "notebook worker hang",
             "notebook worker windows",

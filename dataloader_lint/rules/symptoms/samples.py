@@ -19,6 +19,7 @@ SAMPLES = (
         r"activate truncation and/or padding",
         r"expected sequence of length \d+ at dim \d+",
         asked=(
+            "=padding",
             "stack batch|sample|collate",
             "stack image",
             "stack padding",
@@ -117,6 +118,7 @@ SAMPLES = (
         r"too many dataloader workers: \d+ \(max is",
         is_warning=True,
         asked=(
+            "=shard",
             "shard iterable",
             "shard worker",
             "shard too_many",

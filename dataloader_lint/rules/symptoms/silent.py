@@ -44,6 +44,7 @@ SILENT = (
         each process, not RSS, which counts shared pages several times.""",
         "DL101 DL102 DL104 DL611 DL103 DL620",
         asked=(
+            "=leak",
             "memory grow !model",
             "memory leak",
             "memory grow loader|worker|many_workers|dataset",

@@ -80,6 +80,7 @@ SPEED = (
         epoch with 0, 2, 4 and 8 workers. If only the first batches of each epoch are slow, workers are restarted.""",
         "DL306 DL605 DL309 DL401 DL606 DL614",
         asked=(
+            "=bottleneck",
             "gpu use low !hang",
             "gpu low wait !hang",
             "gpu low reading !hang",
@@ -132,6 +133,8 @@ SPEED = (
         | wc -l`, and an epoch with `cv2.setNumThreads(0)` and `OMP_NUM_THREADS=1`.""",
         "DL501 DL502 DL503 DL504",
         asked=(
+            "=threads",
+            "=opencv",
             "opencv threads",
             "opencv slow|worker|hang",
             "threads worker busy|slow|set",

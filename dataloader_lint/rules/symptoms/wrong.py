@@ -13,6 +13,7 @@ WRONG = (
         number and `get_worker_info().id` in `__getitem__`.""",
         "DL602 DL603",
         asked=(
+            "=seed",
             "same random worker|many_workers",
             "same random batch|epoch|each",
             "same random !model !weighted",
@@ -46,6 +47,8 @@ WRONG = (
         "Each worker, or each process, iterates over all of an iterable Dataset.",
         "DL601 DL603 DL623",
         asked=(
+            "=twice",
+            "=shard",
             "twice worker|many_workers",
             "twice sample|batch|dataset !padding",
             "same sample worker|many_workers|distributed",
@@ -61,7 +64,13 @@ WRONG = (
         again. A custom sampler has to share out its indices among the ranks. Measure: `len(loader)` with one and with
         two ranks.""",
         "DL618 DL603 DL623",
-        asked=("sampler scale", "sampler distributed", "distributed scale", "same sample each distributed"),
+        asked=(
+            "whole_data distributed !memory",
+            "sampler scale",
+            "sampler distributed",
+            "distributed scale",
+            "same sample each distributed",
+        ),
     ),
     seen(
         "DistributedSampler pads: samples count twice in an evaluation",
@@ -70,6 +79,7 @@ WRONG = (
         `dataset[rank::world_size]`, or evaluate on one rank. With `drop_last=True` samples are missing instead.""",
         "DL313",
         asked=(
+            "=padding",
             "padding distributed",
             "padding sampler",
             "evaluation twice distributed",
@@ -129,6 +139,8 @@ WRONG = (
         agree, the data is not the cause.""",
         "DL602 DL625",
         asked=(
+            "=seed",
+            "=reproducible",
             "differ result worker|no_workers|many_workers|loader",
             "differ result seed|random",
             "differ worker|no_workers seed",
@@ -147,6 +159,7 @@ WRONG = (
         state comes after it, and no rule one that is never saved.""",
         "DL619",
         asked=(
+            "=resume",
             "resume loader|dataset|sampler",
             "resume state loader|dataset|epoch|batch",
             "resume epoch",
@@ -172,6 +185,7 @@ WRONG = (
         ends if all fail.""",
         "DL616 DL604 DL617",
         asked=(
+            "=bad",
             "skip bad",
             "bad image",
             "skip sample|image|dataset none|bad",
