@@ -145,7 +145,7 @@ def test_named_files_are_parsed_even_if_no_rule_has_to_look_at_them() -> None:
     assert run("-", stdin=b"def (\n")[0] == 1
     assert run("--diff", "-", stdin=b"def (\n")[::2] == (
         0,
-        "No fixes for 1 finding.\n  left 1: no autofix for DL000\n",
+        "No fixes for 1 problem: 1 error.\n  left 1: no autofix for DL000\n",
     )
     assert run("-", stdin=b"import os\n")[0] == 0
     assert run("--ignore", "DL000", "a/syntax.py", "-q")[0] == 0

@@ -132,7 +132,7 @@ def test_a_diff_writes_nothing() -> None:
         "+loader = DataLoader(data)",
     ]
     assert err.splitlines() == [
-        "Would fix 1 problem; 1 would remain.",
+        "Would fix 1 problem; 1 would remain: 1 warning.",
         "  fix 1 DL301 persistent-workers-without-workers",
         "  left 1 DL201: it uses `self` (b.py:5)",
     ]
@@ -255,6 +255,22 @@ def resize(image):
 """
 
 
+def test_a_diff_says_the_numbers_of_the_fix() -> None:
+    Path("a.py").write_text(SAFE)
+    Path("b.py").write_text(HOPELESS.replace("num_workers=2, ", ""))  # a note
+    _, _, would = run("--diff", ".")
+    _, out, _ = run("--fix", ".")
+    assert would.splitlines()[0] == "Would fix 1 problem; 0 would remain; 1 note."
+    assert "Found 1 problem (1 fixed, 0 remaining); 1 note." in out
+    _, _, would = run("--diff", ".")
+    assert would.splitlines()[0] == "Nothing to fix; 1 note."
+    _, _, would = run("--diff", "--fail-on", "note", ".")
+    assert would.splitlines()[0] == "No fixes for 1 problem: 1 note."
+    assert run("--write-baseline", "known.json")[0] == 0
+    for option, stream in (("--diff", 2), ("--fix", 1)):
+        assert "1 finding of the baseline is not shown." in run(option, "--baseline", "known.json", ".")[stream]
+
+
 def test_what_loaders_of_other_files_lead_to_remains_after_a_fix() -> None:
     """The text with repairs is what loaders lead to, though the old one is still on the disk."""
     Path("pyproject.toml").write_text("")
@@ -316,4 +332,4 @@ def test_a_diff_with_nothing_to_show_ends_with_0() -> None:
     Path("b.py").write_text(HOPELESS)
     code, out, err = run("--diff", ".")
     assert (code, out) == (0, "")
-    assert err == "No fixes for 1 finding.\n  left 1 DL201: it uses `self` (b.py:5)\n"
+    assert err == "No fixes for 1 problem: 1 warning.\n  left 1 DL201: it uses `self` (b.py:5)\n"

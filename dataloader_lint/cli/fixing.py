@@ -53,7 +53,7 @@ def fix(found: Found, options: Options) -> int:
         from dataloader_lint.cli.adopting import without_baseline
 
         result.remaining, hidden = without_baseline(result.remaining, found, options)
-    code = _after_diff(result, options) if is_diff else _report(result, options, hidden=hidden)
+    code = _after_diff(result, options, hidden) if is_diff else _report(result, options, hidden=hidden)
     return ERROR if result.errors else code
 
 
@@ -79,7 +79,7 @@ def _report(
     if options.fix_only:
         code = CLEAN
         if not (options.quiet or options.settings.show_fixes):
-            show([f"Fixed {_problems(result.fixed)}.", *_changed(result, options)], stream)
+            show([f"Fixed {plural(result.fixed, 'problem')}.", *_changed(result, options)], stream)
     else:
         code = report(result.remaining, options, stdin, fixed=result, hidden=hidden, stream=stream)
         if options.settings.output_format in TEXTS and not (options.quiet or options.output_file):
@@ -103,7 +103,7 @@ def _changed(result: Fixed, options: Options) -> Iterator[str]:
 
 def _fixes(result: Fixed) -> Iterator[str]:
     """Which rules were fixed how often in each file."""
-    yield f"Fixed {_problems(result.fixed)}:"
+    yield f"Fixed {plural(result.fixed, 'problem')}:"
     for path, counts in result.by_file.items():
         yield f"- {shown_path(path)}:"
         for code, count in sorted(counts.items()):
@@ -111,21 +111,16 @@ def _fixes(result: Fixed) -> Iterator[str]:
     yield ""
 
 
-def _problems(count: int) -> str:
-    return f"{count} problem{'' if count == 1 else 's'}"
-
-
-def _after_diff(result: Fixed, options: Options) -> int:
+def _after_diff(result: Fixed, options: Options, hidden: int = 0) -> int:
     """Say what fixing would do; the diff has standard output for itself. Returns 1 if there is one, else 0."""
     from dataloader_lint.rules.registry import INTERNAL_ERROR
 
     if not options.quiet:
-        first = f"Would fix {_problems(result.fixed)}; {len(result.remaining)} would remain."
-        if not result.fixed:
-            first = (
-                f"No fixes for {plural(len(result.remaining), 'finding')}." if result.remaining else "Nothing to fix."
-            )
-        show([first, *_by_cause(result, would=True)], sys.stderr)
+        from dataloader_lint.output.summary import would_fix
+
+        notes_fail = options.settings.fail_on == "note"
+        lines = would_fix(result.remaining, result.fixed, hidden=hidden, notes_fail=notes_fail)
+        show([*lines, *_by_cause(result, would=True)], sys.stderr)
     if any(one.code == INTERNAL_ERROR for one in result.remaining):
         return ERROR
     return FINDINGS if result.fixed and not options.exit_zero else CLEAN

@@ -24,8 +24,7 @@ def emit(
     `--fix` was given, `unsafe` whether unsafe fixes count as fixable, `hidden` how many findings the baseline holds.
     Notes are counted apart: they are no problems, unless `notes_fail` says that they fail the run.
     """
-    problems = [one for one in diagnostics if notes_fail or one.level is not Level.NOTE]
-    notes = plural(len(diagnostics) - len(problems), "note") if len(diagnostics) > len(problems) else ""
+    problems, notes = split(diagnostics, notes_fail=notes_fail)
     if not problems and not fixed:
         yield f"No problems, {notes}." if notes else "All checks passed!"
         if hidden:
@@ -48,6 +47,33 @@ def emit(
         yield f"[*] {safe} fixable with the `--fix` option{more}."
     elif unsafe_ones:
         yield f"No safe fixes; {unsafe_ones} with `--unsafe-fixes`."
+
+
+def would_fix(
+    diagnostics: Sequence[Diagnostic], fixed: int, *, hidden: int = 0, notes_fail: bool = False
+) -> Iterator[str]:
+    """Yields what `--diff` says, in the numbers of `--fix`: `fixed` fixes would be made, and `diagnostics` remain."""
+    problems, notes = split(diagnostics, notes_fail=notes_fail)
+    more = f"; {notes}" if notes else ""
+    if fixed:
+        levels = f": {counted(problems)}" if problems else ""
+        yield f"Would fix {plural(fixed, 'problem')}; {len(problems)} would remain{levels}{more}."
+    elif problems:
+        yield f"No fixes for {plural(len(problems), 'problem')}: {counted(problems)}{more}."
+    else:
+        yield f"Nothing to fix{more}."
+    if hidden:
+        yield not_shown(hidden)
+
+
+def split(diagnostics: Sequence[Diagnostic], *, notes_fail: bool) -> tuple[list[Diagnostic], str]:
+    """The problems among findings, and how many notes there are beside them; empty if there are none.
+
+    Notes are problems if `notes_fail`.
+    """
+    problems = [one for one in diagnostics if notes_fail or one.level is not Level.NOTE]
+    notes = len(diagnostics) - len(problems)
+    return problems, plural(notes, "note") if notes else ""
 
 
 def _was(count: int) -> str:
