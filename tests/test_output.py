@@ -205,10 +205,12 @@ def test_json_has_the_shape_of_ruffs(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "no_fix": None,
         "noqa_row": 2,
         "places": [],
+        "problem": "it hurts",
         "url": "https://dataloader-lint.readthedocs.io/en/latest/rules/dl301-some-name/",
     }
     assert second["fix"] is None
     assert second["message"] == "it hurts; mend it"
+    assert (second["problem"], second["help"]) == ("it hurts", "mend it")
     assert json.loads("\n".join(as_json.emit([], str))) == []
 
 

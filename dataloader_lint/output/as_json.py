@@ -1,4 +1,7 @@
-"""JSON in the shape of ruff's, so that what reads the one reads the other."""
+"""JSON in the shape of ruff's, so that what reads the one reads the other.
+
+`message` is problem and help in one line; `problem`, `help`, `name` and `level` have the parts.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,7 @@ def _as_object(one: Diagnostic, name: str) -> dict[str, object]:
         "no_fix": one.no_fix or None,
         "noqa_row": one.start.line,
         "places": [_place(each) for each in one.places],
+        "problem": one.problem,
         "url": page_url(one.code, name),
     }
 
