@@ -81,6 +81,8 @@ def emit(
     head = [*_head(problems, notes, paint, width), *(wrapped(not_shown(hidden), width) if hidden else ()), ""]
     below = [*small.counts(notes, width), ""] if notes else []
     sums = _sums(problems, about, paint, width)
+    last: Lines = []
+    room: int | None = None
     for is_whole in (True, False):
         steps = _next(problems, notes, about, commands, paint, width, is_whole=is_whole)
         last = [paint("strong", "What next?"), *steps]
