@@ -112,9 +112,10 @@ def render_page(figures: Figures) -> str:
     if "where" in figures:
         parts += ["## Where the time goes", _where(figures["where"])]
         parts.append(TRIED)
+    parts += [HOW, _machines(figures)]
     if found := goals(figures):
         parts += ["## Targets", _goals(found)]
-    return "\n\n".join([*parts, HOW, _machines(figures)]) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def _machines(figures: Figures) -> str:
