@@ -143,6 +143,7 @@ def check(found: Loss, file: File) -> Iterator[Finding]:
     from dataloader_lint.pipeline.loaders import loader_steps
 
     name = found.loader.bound_name
-    problem = f"`{name}` gives {found.given} of {found.count} samples: each of {found.workers} workers drops its rest"
+    lost = f"each of {found.workers} workers drops its incomplete batch"
+    problem = f"`{name}` gives {found.given} of {found.count} samples: {lost}"
     steps = loader_steps.made(found.loader, "batch_size", "num_workers", "drop_last")
     yield Finding(found.loader.node, problem, "use `drop_last=False`, or fewer workers", because=steps)

@@ -96,5 +96,6 @@ def check(found: tuple[cst.Subscript, Loader], file: File) -> Iterator[Finding]:
     from dataloader_lint.pipeline.loaders import loader_steps
 
     use, loader = found
-    problem = f"`{loader.bound_name}` has `in_order=False`: the number of a batch does not say which samples it has"
-    yield Finding(use, problem, "let samples hold their index", because=loader_steps.made(loader, "in_order"))
+    effect = "batches come in any order, so a position does not say which samples it holds"
+    problem = f"`{loader.bound_name}` has `in_order=False`: {effect}"
+    yield Finding(use, problem, "return the index with each sample", because=loader_steps.made(loader, "in_order"))

@@ -104,5 +104,5 @@ def _is_over_batches(loop: cst.For, file: File) -> bool:
 
 def check(found: tuple[cst.Call, str], file: File) -> Iterator[Finding]:
     call, name = found
-    problem = f"`{name}` is joined again in each round, which copies all earlier batches"
-    yield Finding(call, problem, "append to a list, and join it once after the loop")
+    problem = f"`{name}` grows by concatenation: each iteration copies all earlier batches"
+    yield Finding(call, problem, "append to a list, and concatenate it once after the loop")

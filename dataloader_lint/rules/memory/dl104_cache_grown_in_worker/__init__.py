@@ -125,7 +125,7 @@ def check(growth: Growth, file: File) -> Iterator[Finding]:
     entry, function = growth.function.path[0], growth.function
     what = f"adds to `{growth.container}` per sample" if growth.container else "caches each sample without a bound"
     effect = "each worker fills its own" if level is Level.MEMORY else "once there are workers, each fills its own"
-    advice = "preload it, share it, or bound it"
+    advice = "preload it, share it, or limit its size"
     problem = f"`{function.label}` {what}: {effect}"
     from_entry = f"`{function.label}` (from `{entry.label}`) {what}: {effect}"
     if entry is not function and len(f"{from_entry}; {advice}") <= _LONGEST:

@@ -130,7 +130,7 @@ RULE = Rule(
     subjects=(RANDOM,),
 )
 
-_MAKE_IN_WORKER = "make it in workers from `torch.initial_seed()`"
+_MAKE_IN_WORKER = "seed one per worker with `torch.initial_seed()`"
 _SEED_FROM_TORCH = "use `torch.initial_seed() % 2**32`"
 _LEAVE_IT = "let torch seed workers, or add the index"
 _SAME_SEED = "`{}` gives every worker the same seed: workers repeat each other's random numbers"

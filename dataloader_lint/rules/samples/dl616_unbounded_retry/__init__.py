@@ -106,7 +106,7 @@ def check(retry: Retry, file: File) -> Iterator[Finding]:
     cost = {
         Kind.LOOP: "tries again after any exception: it hangs if all samples fail",
         Kind.AFTER_ERROR: "calls itself after any exception: RecursionError if many samples fail",
-        Kind.REJECTED: "calls itself for a sample that is no good: RecursionError after some hundred",
+        Kind.REJECTED: "calls itself for a sample that it rejects: RecursionError after several hundred",
     }[retry.kind]
     problem = f"`{retry.function.label}` {cost}"
     level = Level.NOTE if retry.kind is Kind.REJECTED else None

@@ -94,5 +94,5 @@ def find(file: File) -> Iterable[UncheckedRead]:
 
 def check(read: UncheckedRead, file: File) -> Iterator[Finding]:
     problem = f"`{read.function.label}` uses the result of `{read.name}`, which is None for a broken file"
-    advice = "test it, and raise an error with the path"
+    advice = "check for None, and raise an error with the path"
     yield Finding(read.call, problem, advice, because=file.steps_to(read.function))

@@ -82,6 +82,9 @@ def check(found: UndividedLoader, file: File) -> Iterator[Finding]:
     why = "draws by weight on each rank for itself" if found.weighted else "has no `DistributedSampler`"
     advice = "share them out with a `DistributedSampler`"
     if found.blind:
-        why, advice = f"has a `{found.blind}`, which knows no rank", "give each rank its share of the batches there"
+        why, advice = (
+            f"has a `{found.blind}`, which does not split by rank",
+            "give each rank its share of the batches there",
+        )
     problem = f"every rank trains on all samples: `{found.loader.bound_name}` {why}"
     yield Finding(found.node, problem, advice)
