@@ -14,9 +14,6 @@ from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
 from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.generators import (
     SHARING,
     arms_of,
-    bindings_in,
-    calls_until_end,
-    counting_loops,
     counts_to_end,
     is_endless,
     iterables_of,
@@ -35,52 +32,31 @@ from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.init_funct
     has_sharding_init_function,
     may_split,
 )
+from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.sources import Sources
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
-from dataloader_lint.semantics.libraries.calls import row
-from dataloader_lint.semantics.libraries.datasets import ITERABLE_BASES, ITERABLE_IF
-from dataloader_lint.semantics.limits import SHARDING_DEPTH, SHARDING_FUNCTIONS
+from dataloader_lint.semantics.libraries.datasets import ITERABLE_BASES
+from dataloader_lint.semantics.limits import SHARDING_FUNCTIONS
 from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, function_scope
-from dataloader_lint.semantics.values.known_values import is_positive, truth
+from dataloader_lint.semantics.values.known_values import is_positive
 from dataloader_lint.semantics.values.values import (
-    NOTHING_KNOWN,
     CallResult,
     Class,
     Const,
     Frame,
     Function,
-    ItemOf,
     Library,
-    Mapping,
     Method,
-    Opaque,
     Sequence,
-    Value,
     is_default,
 )
-from dataloader_lint.semantics.values.values import Iterator as Iterated
 
 # Those of them that divide the data among the ranks of a distributed program, each of which has workers.
 _RANKS = frozenset({"get_rank", "get_world_size", "local_rank", "rank", "world_size"})
 _PIPES = frozenset(name for name in ITERABLE_BASES if name.endswith("DataPipe"))
-# Randomness that produces the items. Functions that only reorder items still repeat them in each worker.
-_RANDOM_PREFIXES = (
-    "torch.rand",
-    "torch.normal",
-    "torch.bernoulli",
-    "torch.multinomial",
-    "numpy.random.",
-    "random.",
-    "secrets.",
-)
-_REORDERING = frozenset({"permutation", "randperm", "seed", "shuffle", "default_rng", "RandomState", "Random"})
-_TYPES = frozenset({"array", "file", "list", "list of int", "list of str", "paths", "str", "tensor", "tuple"})
-# Methods that take the next part of a file, a video or the rows of a database.
-_TAKING = frozenset({"fetchmany", "fetchone", "read", "read_next_batch", "readline", "readlines"})
-_FILES = re.compile(r"path|file|folder|lines", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +111,7 @@ def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Unshar
         elif (
             not _inherits_iter(klass)
             and not stream.by_rank
-            and not stream.is_written_out
+            and not stream.sources.is_written_out
             and not has_sharding_init_function(klass)
             and _is_public_api(reach, klass)
         ):
@@ -219,7 +195,7 @@ class _Stream:
         self.workers = reach.workers
         self.klass = klass
         self.method = method
-        self.is_written_out = True  # True if the class itself contains all items as literals
+        self.sources = Sources(reach.ev)
         self.by_rank = False
 
     def repeats(self) -> bool:
@@ -234,14 +210,14 @@ class _Stream:
             if filling := self._threads_of(scope, frame):
                 functions.extend(filling)
                 continue  # what it yields comes from them
-            if self._is_unlike_for_each(scope, frame):
+            if self.sources.is_unlike_for_each(scope, frame):
                 return False
-            if any(self._reads_to_end(loop, frame) or counts_to_end(loop) for loop in yielding_loops(scope)):
-                self.is_written_out = False
+            if any(self.sources.reads_to_end(loop, frame) or counts_to_end(loop) for loop in yielding_loops(scope)):
+                self.sources.is_written_out = False
                 is_finite = True
             for value in iterables_of(scope) or looped_over(puts_in(scope), scope):
                 if self._ends_itself(value, frame):
-                    self.is_written_out = False
+                    self.sources.is_written_out = False
                     is_finite = True
                     continue
                 inner = self._generator(value, frame)
@@ -249,7 +225,7 @@ class _Stream:
                     found.append((value, frame))
                 elif len(functions) < SHARDING_FUNCTIONS and all(inner[0] is not known for known, _ in functions):
                     functions.append(inner)
-        return (bool(found) or is_finite) and all(self._is_plain(value, frame, 0) for value, frame in found)
+        return (bool(found) or is_finite) and all(self.sources.is_plain(value, frame, 0) for value, frame in found)
 
     def _has_arm_that_repeats(self) -> bool:
         """True if `__iter__` divides the items on some of its paths only, and another one goes over all of them."""
@@ -261,11 +237,15 @@ class _Stream:
         for arm, tests in arms_of(self.method):
             names = {name for node in (arm, *tests) for name in names_below(node, self.method.module.tree)}
             given = [] if names & dividing else iterables_of(self.method, arm)
-            if given and not self._is_unlike_for_each(self.method, frame, arm) and is_reached(self.ev, arm, frame):
-                self.is_written_out = True
-                if all(self._is_plain(each, frame, 0) for each in given) and not self._delegates(arm, frame):
-                    is_written_out = is_written_out and self.is_written_out
-                    self.is_written_out = is_written_out
+            if (
+                given
+                and not self.sources.is_unlike_for_each(self.method, frame, arm)
+                and is_reached(self.ev, arm, frame)
+            ):
+                self.sources.is_written_out = True
+                if all(self.sources.is_plain(each, frame, 0) for each in given) and not self._delegates(arm, frame):
+                    is_written_out = is_written_out and self.sources.is_written_out
+                    self.sources.is_written_out = is_written_out
                     return True
         return False
 
@@ -291,7 +271,7 @@ class _Stream:
         if CallResult(self.klass, None, None) not in self.ev.values(value, frame):
             return False
         following = classes.find_method(self.ev, self.ev.bases(self.klass).classes, "__next__")
-        if following is None or self._is_unlike_for_each(following.scope, self.ev.frame_of(following.scope)):
+        if following is None or self.sources.is_unlike_for_each(following.scope, self.ev.frame_of(following.scope)):
             return False
         tree = following.scope.module.tree
         stops = [each for each in following.scope.own(cst.Raise) if "StopIteration" in tree.words(each)]
@@ -346,9 +326,6 @@ class _Stream:
                         if isinstance(callee, Function):
                             yield callee.scope
 
-    def _is_random(self, name: str) -> bool:
-        return name.startswith(_RANDOM_PREFIXES) and name.rpartition(".")[2] not in _REORDERING
-
     def _generator(self, value: cst.BaseExpression, frame: Frame) -> tuple[Scope, Frame] | None:
         """The function of the project that yields what is iterated over: `self._lines()`."""
         if not isinstance(value, cst.Call):
@@ -375,138 +352,6 @@ class _Stream:
         found = [each.scope for each in run if isinstance(each, Function) and puts_in(each.scope)]
         made = CallResult(self.klass, None, None)
         return [(each, self.ev.method_frame(each, made)) for each in found]
-
-    def _is_plain(self, node: cst.BaseExpression, frame: Frame, depth: int) -> bool:
-        """True if an expression is a list, a file or the like, and no other stream that may be sharded itself."""
-        values = self.ev.values(node, frame)
-        if values == NOTHING_KNOWN:
-            self.is_written_out = False
-            return _FILES.search(dotted(node).rpartition(".")[2]) is not None
-        return bool(values) and all(self._is_plain_value(value, depth) for value in values)
-
-    def _is_plain_object(self, value: CallResult, klass: Class, depth: int) -> bool:
-        """True if an object of the project is one that reads a file or the like from beginning to end each time."""
-        bases = self.ev.bases(klass)
-        if not bases.complete or any(name != "builtins.object" for name in bases.libraries):
-            return False
-        if any(SHARING.search(name) for each in bases.classes for name in names_in(each.scope)):
-            return False
-        iterate = classes.find_method(self.ev, bases.classes, "__iter__")
-        frame = self.ev.method_frame(iterate.scope, value) if iterate is not None else None
-        return frame is not None and bool(frame.scope.own(cst.Yield)) and self._is_plain_generator(frame, depth)
-
-    def _is_plain_generator(self, frame: Frame, depth: int) -> bool:
-        """True if a generator function yields from lists, files or the like from beginning to end."""
-        if depth >= SHARDING_DEPTH or self._is_unlike_for_each(frame.scope, frame):
-            return False
-        given = iterables_of(frame.scope)
-        return bool(given) and all(self._is_plain(each, frame, depth + 1) for each in given)
-
-    def _is_unlike_for_each(self, scope: Scope, frame: Frame, arm: Node | None = None) -> bool:
-        """True if a function, or an arm of it, draws at random or never ends: no two workers yield the same."""
-        tree = scope.module.tree
-        loops = [loop for loop in scope.own(cst.While) if arm is None or tree.is_inside(loop, arm)]
-        if any(is_endless(loop) and not self._reads_to_end(loop, frame) for loop in loops):
-            return True
-        calls = (call for call in scope.within(cst.Call) if arm is None or tree.is_inside(call, arm))
-        if any(self._is_simulated(loop, frame) for loop in counting_loops(scope, arm)):
-            return True
-        callees = (callee for call in calls for callee in self.ev.values(call.func, frame))
-        return any(
-            isinstance(each, Library) and (self._is_random(each.name) or row(each.name).streams == "endless")
-            for each in callees
-        )
-
-    def _is_simulated(self, loop: cst.For, frame: Frame) -> bool:
-        """True if each round of a loop asks an object that is not known for the next item: `self.env.step(action)`."""
-        tree = frame.scope.module.tree
-        return any(
-            isinstance(call.func, cst.Attribute) and self.ev.values(call.func, frame) == NOTHING_KNOWN
-            for call in tree.find(loop.body, cst.Call)
-        )
-
-    def _reads_to_end(self, loop: cst.While, frame: Frame) -> bool:
-        """True for a loop that ends where a file, a video or a cursor has no more: `while line := file.readline():`."""
-        tree = frame.scope.module.tree
-        read = {
-            name.value
-            for target, value in bindings_in(loop, tree)
-            if isinstance(value, cst.Call) and self._takes_next(value, frame)
-            for name in tree.find(target, cst.Name)
-        }
-        if any(self._loads_one(call, frame) for call in calls_until_end(loop, tree)):
-            return True
-        ends = [each.test for each in tree.find(loop.body, cst.If) if leaves(each)]
-        if isinstance(loop.test, cst.NamedExpr | cst.Comparison):
-            ends.append(loop.test)
-        return any(name.value in read for test in ends for name in tree.find(test, cst.Name))
-
-    def _takes_next(self, call: cst.Call, frame: Frame) -> bool:
-        """True if a call takes the next part of a file, a video or the rows of a database."""
-        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _TAKING:
-            return False
-        owners = self.ev.values(call.func.value, frame)
-        return bool(owners) and all(map(_is_source, owners))
-
-    def _loads_one(self, call: cst.Call, frame: Frame) -> bool:
-        """True if a call takes the next object out of a file that is open: `pickle.load(file)`, `next(reader)`."""
-        given = self.ev.values(call.args[0].value, frame) if call.args else ()
-        return last_name(call.func) in ("load", "next") and bool(given) and all(map(_is_source, given))
-
-    def _is_plain_value(self, value: Value, depth: int) -> bool:
-        if isinstance(value, Iterated):
-            return self._is_plain_value(value.of, depth)
-        if isinstance(value, Sequence):
-            if isinstance(value.node, cst.GeneratorExp | cst.ListComp):
-                return self._is_plain(value.node.for_in.iter, value.frame, depth + 1)
-            self.is_written_out = self.is_written_out and value.items is not None
-            return not isinstance(value.node, cst.FunctionDef) or self._is_plain_generator(value.frame, depth)
-        self.is_written_out = False
-        while isinstance(value, ItemOf):  # a part of what was parsed is as plain as the whole
-            value = value.of
-            if not isinstance(value, ItemOf | CallResult) or (isinstance(value, CallResult) and not _is_parsed(value)):
-                return False
-        if isinstance(value, Opaque):
-            return value.kind in _TYPES
-        if isinstance(value, CallResult) and _is_parsed(value):
-            return True
-        if isinstance(value, Mapping):
-            return True
-        if (
-            isinstance(value, CallResult)
-            and value.call is not None
-            and value.frame is not None
-            and depth < SHARDING_DEPTH
-        ):
-            if value.library in ITERABLE_IF:  # a Dataset of Hugging Face that is no stream
-                streaming = keyword_of(value.call, ITERABLE_IF[value.library])
-                return streaming is None or truth(self.ev.values(streaming, value.frame)) is False
-            if value.library in _VIEWS and isinstance(value.call.func, cst.Attribute):
-                return self._is_plain(value.call.func.value, value.frame, depth + 1)
-            if isinstance(value.by, Class):
-                return self._is_plain_object(value, value.by, depth)
-            if row(value.library).streams == "source" or value.library.partition(".")[0] in ("pandas", "csv"):
-                return True
-            if row(value.library).streams == "argument":
-                given = [arg.value for arg in value.call.args if arg.keyword is None]
-                streams = given[1:] if value.library in ("builtins.map", "builtins.filter") else given
-                streams = streams[:1] if value.library == "itertools.islice" else streams
-                return bool(streams) and all(self._is_plain(each, value.frame, depth + 1) for each in streams)
-        return False
-
-
-def _is_parsed(value: CallResult) -> bool:
-    return row(value.library).gives == "json"
-
-
-def _is_source(value: Value) -> bool:
-    """True for a file that is open, and for what reads one from its beginning to its end."""
-    if isinstance(value, CallResult):
-        return bool(row(value.library).opens) or row(value.library).streams == "source"
-    return isinstance(value, Opaque) and value.kind == "file"
-
-
-_VIEWS = frozenset({"method.items", "method.keys", "method.values"})
 
 
 def _has_parameter(bindings: list[Binding]) -> bool:
