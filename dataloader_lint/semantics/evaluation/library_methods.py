@@ -242,8 +242,9 @@ def _of_object(ev: Evaluator, of: Value, name: str, call: cst.Call, frame: Frame
         return (of,)
     if not libraries or not libraries[0]:
         return None
-    if method_row(libraries[0].rpartition(".")[2], name).gives == "list":
-        return (Opaque("list"),)
+    kind = method_row(libraries[0].rpartition(".")[2], name).gives
+    if kind in ("array", "list"):
+        return (Opaque(kind),)
     return (CallResult(Library(f"{libraries[0]}.{name}"), call, frame),)
 
 

@@ -92,6 +92,27 @@ def words_of_sharing(scope: Scope) -> list[str]:
     return [name for name in names_in(scope) if SHARING.search(name)]
 
 
+def names_bound_in(arm: Node, tree: Tree) -> set[str]:
+    """The names that an arm gives a new meaning: by a loop, or by `with open(path) as file:`."""
+    targets: list[Node] = [loop.target for loop in tree.find(arm, cst.For)]
+    targets.extend(item.asname.name for item in tree.find(arm, cst.WithItem) if item.asname is not None)
+    paths = (path for target in targets if isinstance(target, cst.BaseExpression) for path in target_paths(target))
+    return {each.value for each, _ in paths if isinstance(each, cst.Name)}
+
+
+def taken_from(method: Scope) -> list[cst.BaseExpression]:
+    """What a `__next__` takes its items from, one in each call: `self.lines` of `line = next(self.lines)`."""
+    return [call.args[0].value for call in method.own(cst.Call) if dotted(call.func) == "next" and call.args]
+
+
+def stops_by_comparison(method: Scope) -> bool:
+    """True if a `__next__` stops after a number of items: `if self.place >= self.count: raise StopIteration`."""
+    tree = method.module.tree
+    stops = [each for each in method.own(cst.Raise) if "StopIteration" in tree.words(each)]
+    tests = (above for each in stops for above in tree.ancestors(each) if isinstance(above, cst.If))
+    return any(isinstance(above.test, cst.Comparison) for above in tests)
+
+
 def only_reports(scope: Scope, reporting: frozenset[str]) -> bool:
     """True if a function asks for its worker to log or seed, and divides nothing: `log.info("worker %s", info.id)`."""
     tree = scope.module.tree
@@ -195,6 +216,28 @@ def puts_in(scope: Scope) -> list[Node]:
     """The calls with which a function puts items into a queue, in loops."""
     calls = (call for call in scope.own(cst.Call) if last_name(call.func) in ("put", "put_nowait"))
     return [call for call in calls if _loops_around(call, scope)]
+
+
+def loop_of_items(node: Node, scope: Scope) -> cst.For | None:
+    """The innermost loop around a node, if it yields and uses its target: what the node does is done to each item."""
+    tree = scope.module.tree
+    for above in tree.ancestors(node):
+        if above is scope.node or isinstance(above, cst.While):
+            return None
+        if isinstance(above, cst.For):
+            yields = any(tree.is_inside(each, above) for each in scope.own(cst.Yield))
+            in_body = tree.is_inside(node, above.body)
+            return above if yields and in_body and not _ignores_target(above, tree) else None
+    return None
+
+
+def opened_each(node: Node, tree: Tree) -> Iterator[cst.Call]:
+    """The calls that get each element of what a loop goes over first: `open(path)` of `for path in node:`."""
+    loop = tree.parent(node)
+    if isinstance(loop, cst.For) and loop.iter is node and isinstance(loop.target, cst.Name):
+        for call in tree.find(loop.body, cst.Call):
+            if call.args and isinstance(call.args[0].value, cst.Name) and call.args[0].value.value == loop.target.value:
+                yield call
 
 
 def counting_loops(scope: Scope, arm: Node | None = None) -> Iterator[cst.For]:

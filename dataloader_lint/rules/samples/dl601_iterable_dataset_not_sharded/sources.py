@@ -14,7 +14,9 @@ from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.generators
     is_endless,
     iterables_of,
     leaves,
+    loop_of_items,
     names_in,
+    opened_each,
 )
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.libraries.calls import row
@@ -69,8 +71,15 @@ class Sources:
         values = self.ev.values(node, frame)
         if values == NOTHING_KNOWN:
             self.is_written_out = False
-            return _FILES.search(dotted(node).rpartition(".")[2]) is not None
+            is_named = _FILES.search(dotted(node).rpartition(".")[2]) is not None
+            return is_named or self._opens_each(node, frame)
         return bool(values) and all(self._is_plain_value(value, depth) for value in values)
+
+    def _opens_each(self, node: cst.BaseExpression, frame: Frame) -> bool:
+        """True for a list of files: `for shard in shards: with open(shard) as file:`."""
+        calls = opened_each(node, frame.scope.module.tree)
+        callees = (callee for call in calls for callee in self.ev.values(call.func, frame))
+        return any(isinstance(each, Library) and (row(each.name).opens or row(each.name).reads) for each in callees)
 
     def _is_plain_object(self, value: CallResult, klass: Class, depth: int) -> bool:
         """True if an object of the project is one that reads a file or the like from beginning to end each time."""
@@ -99,10 +108,20 @@ class Sources:
         calls = (call for call in scope.within(cst.Call) if arm is None or tree.is_inside(call, arm))
         if any(self._is_simulated(loop, frame) for loop in counting_loops(scope, arm)):
             return True
-        callees = (callee for call in calls for callee in self.ev.values(call.func, frame))
         return any(
-            isinstance(each, Library) and (self._is_random(each.name) or row(each.name).streams == "endless")
-            for each in callees
+            row(callee.name).streams == "endless"
+            or (self._is_random(callee.name) and not self._changes_items(call, scope, frame))
+            for call in calls
+            for callee in self.ev.values(call.func, frame)
+            if isinstance(callee, Library)
+        )
+
+    def _changes_items(self, call: cst.Call, scope: Scope, frame: Frame) -> bool:
+        """True for a call in a loop over items: what it draws changes an item or its place, and makes none."""
+        loop = loop_of_items(call, scope)
+        counted = self.ev.values(loop.iter, frame) if loop is not None else ()
+        return loop is not None and not any(
+            isinstance(each, CallResult) and each.library == "builtins.range" for each in counted
         )
 
     def _is_simulated(self, loop: cst.For, frame: Frame) -> bool:

@@ -20,10 +20,13 @@ from dataloader_lint.rules.samples.dl601_iterable_dataset_not_sharded.generators
     leaves,
     looped_over,
     names_below,
+    names_bound_in,
     names_in,
     names_that_divide,
     only_reports,
     puts_in,
+    stops_by_comparison,
+    taken_from,
     words_of_sharing,
     yielding_loops,
 )
@@ -40,7 +43,7 @@ from dataloader_lint.semantics.libraries.datasets import ITERABLE_BASES
 from dataloader_lint.semantics.limits import SHARDING_FUNCTIONS
 from dataloader_lint.semantics.syntax.expressions import keyword_of, last_name
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted, resolve
-from dataloader_lint.semantics.syntax.tree import ModuleFacts, Node, Scope, function_scope
+from dataloader_lint.semantics.syntax.tree import ModuleFacts, Scope, function_scope
 from dataloader_lint.semantics.values.known_values import is_positive
 from dataloader_lint.semantics.values.values import (
     CallResult,
@@ -55,7 +58,8 @@ from dataloader_lint.semantics.values.values import (
 )
 
 # Those of them that divide the data among the ranks of a distributed program, each of which has workers.
-_RANKS = frozenset({"get_rank", "get_world_size", "local_rank", "rank", "world_size"})
+_RANKS = re.compile(r"(^|_)rank(_|$)|world_size")
+_PARTS = re.compile(r"worker|split|node|part|shard", re.IGNORECASE)
 _PIPES = frozenset(name for name in ITERABLE_BASES if name.endswith("DataPipe"))
 
 
@@ -97,17 +101,18 @@ def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Unshar
             continue
         found = classes.find_method(reach.ev, reach.ev.bases(klass).classes, "__iter__")
         method = found.scope if found is not None else None
-        if method is None or not isinstance(method.node, cst.FunctionDef) or method.module is not module:
+        if method is None or id(method) in seen:
             continue
         stream = _Stream(reach, klass, method)
-        if id(method) in seen or not stream.repeats():
+        place = method if method.module is module else stream.own_part()
+        if place is None or not isinstance(place.node, cst.FunctionDef) or id(place) in seen or not stream.repeats():
             continue
         loaders = reach.loaders_of(klass)
         if loaders:
             loader = next((each for each in loaders if _may_repeat(each)), None)
             if loader is not None:
-                seen.add(id(method))
-                yield UnsharedStream(klass, method.node, loader, stream.by_rank)
+                seen.add(id(place))
+                yield UnsharedStream(klass, place.node, loader, stream.by_rank)
         elif (
             not _inherits_iter(klass)
             and not stream.by_rank
@@ -115,7 +120,7 @@ def unshared_streams(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Unshar
             and not has_sharding_init_function(klass)
             and _is_public_api(reach, klass)
         ):
-            yield UnsharedStream(klass, method.node, None)
+            yield UnsharedStream(klass, place.node, None)
 
 
 def _inherits_iter(klass: Class) -> bool:
@@ -191,17 +196,30 @@ class _Stream:
     """What one class iterates over, in its `__iter__` and the generators of its own that this runs."""
 
     def __init__(self, reach: DatasetFlow, klass: Class, method: Scope) -> None:
+        self.reach = reach
         self.ev = reach.ev
-        self.workers = reach.workers
         self.klass = klass
         self.method = method
         self.sources = Sources(reach.ev)
         self.by_rank = False
 
+    def own_part(self) -> Scope | None:
+        """The generator of the class that a base of another module iterates over: `for row in self.rows():`.
+
+        None if the base repeats its items without it, which is reported there.
+        """
+        owner = next(each for each in self.ev.bases(self.klass).classes if each.scope is classes.class_of(self.method))
+        if _Stream(self.reach, owner, self.method).repeats():
+            return None
+        own = classes.methods_of(self.klass.scope).values()
+        frame = self.ev.method_frame(self.method, CallResult(self.klass, None, None))
+        inner = (self._generator(value, frame) for value in iterables_of(self.method))
+        return next((each[0] for each in inner if each is not None and each[0] in own), None)
+
     def repeats(self) -> bool:
         """True if two workers surely yield the same items, as far as the code shows."""
         if self._mentions_sharding():
-            return self._has_arm_that_repeats()
+            return self.method.module is self.klass.scope.module and self._has_arm_that_repeats()
         found: list[tuple[cst.BaseExpression, Frame]] = []
         is_finite = False
         made = CallResult(self.klass, None, None)
@@ -216,14 +234,19 @@ class _Stream:
                 self.sources.is_written_out = False
                 is_finite = True
             for value in iterables_of(scope) or looped_over(puts_in(scope), scope):
-                if self._ends_itself(value, frame):
+                following = self._next_of(value, frame)
+                if following is not None and not self.sources.is_unlike_for_each(following.scope, following):
                     self.sources.is_written_out = False
-                    is_finite = True
+                    taken = taken_from(following.scope)
+                    found.extend((each, following) for each in taken)
+                    is_finite = is_finite or bool(taken) or stops_by_comparison(following.scope)
                     continue
                 inner = self._generator(value, frame)
                 if inner is None:
                     found.append((value, frame))
                 elif len(functions) < SHARDING_FUNCTIONS and all(inner[0] is not known for known, _ in functions):
+                    if self._divides_elsewhere(inner[0]):
+                        return False
                     functions.append(inner)
         return (bool(found) or is_finite) and all(self.sources.is_plain(value, frame, 0) for value, frame in found)
 
@@ -233,9 +256,10 @@ class _Stream:
             return False
         frame = self.ev.frame_of(self.method)
         dividing = names_that_divide(self.method)
-        is_written_out = True
         for arm, tests in arms_of(self.method):
-            names = {name for node in (arm, *tests) for name in names_below(node, self.method.module.tree)}
+            tree = self.method.module.tree
+            names = set(names_below(arm, tree)) - names_bound_in(arm, tree)
+            names.update(name for test in tests for name in names_below(test, tree))
             given = [] if names & dividing else iterables_of(self.method, arm)
             if (
                 given
@@ -243,9 +267,7 @@ class _Stream:
                 and is_reached(self.ev, arm, frame)
             ):
                 self.sources.is_written_out = True
-                if all(self.sources.is_plain(each, frame, 0) for each in given) and not self._delegates(arm, frame):
-                    is_written_out = is_written_out and self.sources.is_written_out
-                    self.sources.is_written_out = is_written_out
+                if all(self.sources.is_plain(each, frame, 0) and not self._delegates(each, frame) for each in given):
                     return True
         return False
 
@@ -259,28 +281,23 @@ class _Stream:
             SHARING.search(name) for helper in self._called_helpers(self.method) for name in names_in(helper)
         )
 
-    def _delegates(self, arm: Node, frame: Frame) -> bool:
-        """True if an arm calls functions of the project, which may divide the items themselves."""
-        calls = self.method.module.tree.find(arm, cst.Call)
+    def _delegates(self, given: cst.BaseExpression, frame: Frame) -> bool:
+        """True if functions of the project return what a loop goes over: they may divide the items themselves."""
+        calls = self.method.module.tree.find(given, cst.Call)
         return any(
             isinstance(callee, Function | Method) for call in calls for callee in self.ev.values(call.func, frame)
         )
 
-    def _ends_itself(self, value: cst.BaseExpression, frame: Frame) -> bool:
-        """True if `__iter__` returns the object itself, whose `__next__` stops after a number of items."""
+    def _next_of(self, value: cst.BaseExpression, frame: Frame) -> Frame | None:
+        """Where `__next__` runs, if `__iter__` returns the object itself."""
         if CallResult(self.klass, None, None) not in self.ev.values(value, frame):
-            return False
+            return None
         following = classes.find_method(self.ev, self.ev.bases(self.klass).classes, "__next__")
-        if following is None or self.sources.is_unlike_for_each(following.scope, self.ev.frame_of(following.scope)):
-            return False
-        tree = following.scope.module.tree
-        stops = [each for each in following.scope.own(cst.Raise) if "StopIteration" in tree.words(each)]
-        tests = (above for each in stops for above in tree.ancestors(each) if isinstance(above, cst.If))
-        return any(isinstance(above.test, cst.Comparison) for above in tests)
+        return self.ev.frame_of(following.scope) if following is not None else None
 
     def _mentions_sharding(self) -> bool:
         scopes = {id(each.scope): each.scope for each in self.ev.bases(self.klass).classes}
-        for function in self.workers.functions(self.klass.scope.module):
+        for function in self.reach.workers.functions(self.klass.scope.module):
             receiver = function.path[0].frame.receiver
             if (
                 isinstance(receiver, CallResult)
@@ -288,18 +305,14 @@ class _Stream:
                 and receiver.by.scope is self.klass.scope
             ):
                 scopes[id(function.scope)] = function.scope
-        words = (name for scope in scopes.values() for name in names_in(scope) if SHARING.search(name))
-        if first := next(words, ""):
-            is_of_ranks = first in _RANKS and all(name in _RANKS for name in words)
-            self.by_rank = is_of_ranks and self._asks_for_rank(list(scopes.values()))
-            if not self.by_rank and not all(map(self._only_reports, scopes.values())):
-                return True
         called = list(scopes.values())
         for scope in called:  # grows; the call graph does not list a shared function for each class that calls it
             for helper in self._called_helpers(scope) if len(called) < SHARDING_FUNCTIONS else ():
                 if all(helper is not known for known in called):
                     called.append(helper)
-        return any(SHARING.search(name) for scope in called[len(scopes) :] for name in names_in(scope))
+        words = [name for scope in called for name in names_in(scope) if SHARING.search(name)]
+        self.by_rank = bool(words) and all(map(_is_of_ranks, words)) and self._asks_for_rank(called)
+        return bool(words) and not self.by_rank and not all(map(self._only_reports, called))
 
     def _only_reports(self, scope: Scope) -> bool:
         """True if all that speaks of workers in a class or function is there to log or to seed."""
@@ -312,7 +325,7 @@ class _Stream:
         inner = [each for scope in scopes for each in scope.descend()]
         bound = {name for each in inner for name, found in bindings_of(each).items() if _has_parameter(found)}
         calls = [(call, each) for each in inner for call in each.own(cst.Call) if last_name(call.func) == "get_rank"]
-        return bound.isdisjoint(_RANKS) and any(
+        return not any(map(_is_of_ranks, bound)) and any(
             Library("torch.distributed.get_rank") in self.ev.values(call.func, self.ev.frame_of(function_scope(each)))
             for call, each in calls
         )
@@ -335,6 +348,12 @@ class _Stream:
                 return made.frame.scope, made.frame
         return None
 
+    def _divides_elsewhere(self, scope: Scope) -> bool:
+        """True if a generator of another class or module speaks of workers: it may divide what it is given."""
+        owner = classes.class_of(scope)
+        is_own = any(each.scope is owner for each in self.ev.bases(self.klass).classes)
+        return not is_own and any(SHARING.search(name) for name in names_in(scope))
+
     def _threads_of(self, scope: Scope, frame: Frame) -> list[tuple[Scope, Frame]]:
         """The functions of the threads that fill the queue from which a function takes its items, until one ends it."""
         tree = scope.module.tree
@@ -352,6 +371,10 @@ class _Stream:
         found = [each.scope for each in run if isinstance(each, Function) and puts_in(each.scope)]
         made = CallResult(self.klass, None, None)
         return [(each, self.ev.method_frame(each, made)) for each in found]
+
+
+def _is_of_ranks(name: str) -> bool:
+    return bool(_RANKS.search(name)) and not _PARTS.search(name)
 
 
 def _has_parameter(bindings: list[Binding]) -> bool:

@@ -48,6 +48,9 @@ ROWS = {
     # All that an index of annotations knows, and what a pool has made of each of many things.
     **_rows("COCO", "getAnnIds getImgIds", Call(gives="list")),
     **_rows("LVIS", "get_ann_ids get_img_ids", Call(gives="list")),
+    **_rows("Generator", "permutation", Call(gives="array")),
+    **_rows("RandomState", "permutation", Call(gives="array")),
+    **_rows("default_rng", "permutation", Call(gives="array")),
     **_rows("Pool", "map starmap", Call(gives="list")),
     **_rows("ThreadPool", "map starmap", Call(gives="list")),
 }
