@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from dataloader_lint.pipeline.devices.devices import KEEPING
 from dataloader_lint.pipeline.loaders.picklable import is_unpicklable
 from dataloader_lint.pipeline.loaders.worker_processes import never_started
-from dataloader_lint.pipeline.workers.constructor_steps import bare, steps_of
 from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
+from dataloader_lint.rules.processes.dl213_unpicklable_sample.graphs import graph_of
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.classes.records import is_filled_by_call
 from dataloader_lint.semantics.control.reachability import is_reached
@@ -19,8 +18,6 @@ from dataloader_lint.semantics.dicts.contents import lookup
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.heap.writes import Place, writes_at
 from dataloader_lint.semantics.libraries.calls import row
-from dataloader_lint.semantics.libraries.catalogue import MODULES
-from dataloader_lint.semantics.libraries.objects import LAYERS, NETWORKS
 from dataloader_lint.semantics.limits import SAMPLE_DEPTH
 from dataloader_lint.semantics.syntax.expressions import parameters
 from dataloader_lint.semantics.syntax.names import Kind, bindings_of, dotted, resolve
@@ -43,15 +40,11 @@ from dataloader_lint.semantics.values.values import (
     constant,
 )
 
-_NO_GRADIENTS = ("no_grad", "inference_mode", "set_grad_enabled")
 _COLLATING = "collat"
-# Methods of a tensor whose result has the same graph.
-_RESHAPING = KEEPING - {"bool", "byte", "detach", "int", "long", "type"}
 _LAZY = frozenset({"builtins.filter", "builtins.map"})
 _NAMESPACES = frozenset({"argparse.Namespace", "types.SimpleNamespace"})
 # Views of a dict, as opposed to the lists that other objects give under these names.
 _VIEWS = frozenset({"items", "keys", "values"})
-_WEIGHTS = "torch.nn.Parameter"
 _SAMPLES = ("__getitem__", "__getitems__", "get")
 
 
@@ -194,12 +187,7 @@ def _unpicklable_part(ev: Evaluator, node: cst.BaseExpression, frame: Frame, dep
         parts = _fields(ev, node, frame)
     if parts and depth < SAMPLE_DEPTH:
         return next((what for part in parts if (what := _unpicklable_part(ev, part, frame, depth + 1))), "")
-    call = _call_behind(node, frame)
-    if call is not None and _has_graph(ev, call, frame):
-        return f"the output of `{dotted(call.func)}` with its graph"
-    if _is_part_of_weights(ev, node, frame):
-        return "a part of a parameter with its graph"
-    if what := _put_into(ev, node, frame, depth):
+    if what := graph_of(ev, node, frame) or _put_into(ev, node, frame, depth):
         return what
     found = ev.values(node, frame)
     named = [_description(ev, value, depth) for value in found]
@@ -260,41 +248,6 @@ def _under_key(ev: Evaluator, node: cst.Name, statement: Node, frame: Frame) -> 
     return ()
 
 
-def _is_part_of_weights(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
-    """True for a part of `torch.nn.Parameter(...)`: unlike the whole, it cannot be sent with its graph."""
-    if not isinstance(node, cst.Subscript):
-        return False
-    found = ev.values(node.value, frame)
-    is_weight = all(isinstance(each, CallResult) and each.library == _WEIGHTS for each in found)
-    return bool(found) and is_weight and _computes_gradients(node, frame)
-
-
-def _call_behind(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:
-    """The call that an expression is, takes a part of or gives another shape, or that its name is bound to."""
-    node = _whole(node)
-    if isinstance(node, cst.Name):
-        bindings = resolve(node, frame.scope.module.tree)
-        if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or bindings[0].path:
-            return None
-        if bindings[0].scope is not frame.scope or any(
-            dotted(call.func) == f"{node.value}.detach_" for call in frame.scope.own(cst.Call)
-        ):
-            return None
-        node = _whole(bindings[0].value) if bindings[0].value is not None else node
-    return node if isinstance(node, cst.Call) else None
-
-
-def _whole(node: cst.BaseExpression) -> cst.BaseExpression:
-    """`net(x)` of `net(x).squeeze(0)[0]`: what keeps the graph, as far as that is known by the name."""
-    while True:
-        if isinstance(node, cst.Subscript):
-            node = node.value
-        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _RESHAPING:
-            node = node.func.value
-        else:
-            return node
-
-
 def _description(ev: Evaluator, value: Value, depth: int) -> str:
     if isinstance(value, Sequence):
         if value.kind == "generator":
@@ -339,84 +292,4 @@ def _is_view(ev: Evaluator, value: CallResult) -> bool:
         or (isinstance(each, Opaque) and each.kind == "dict")
         or (isinstance(each, CallResult) and row(each.library).gives == "json")
         for each in owners
-    )
-
-
-def _has_graph(ev: Evaluator, call: cst.Call, frame: Frame, depth: int = 0) -> bool:
-    """True if a call runs a network that is known to have parameters, with gradients enabled.
-
-    It may do so in functions of the project that return what the network gives.
-    """
-    callees = ev.values(call.func, frame)
-    if callees and depth < SAMPLE_DEPTH and all(isinstance(each, Function | Method) for each in callees):
-        entered = (_entered(ev, each, call, frame) for each in callees)
-        return _computes_gradients(call, frame) and all(_returns_graph(ev, inner, depth) for inner in entered)
-    if not callees or not all(isinstance(callee, CallResult) and _has_parameters(ev, callee) for callee in callees):
-        return False
-    return _computes_gradients(call, frame)
-
-
-def _entered(ev: Evaluator, callee: Value, call: cst.Call, frame: Frame) -> Frame:
-    assert isinstance(callee, Function | Method)
-    function, receiver = (callee.function, callee.receiver) if isinstance(callee, Method) else (callee, None)
-    return ev.enter(function, call, frame, receiver)
-
-
-def _returns_graph(ev: Evaluator, frame: Frame, depth: int) -> bool:
-    """True if a function returns the output of a network with its graph, wherever it returns."""
-    node = frame.scope.node
-    if not isinstance(node, cst.FunctionDef) or _stops_all(node):
-        return False
-    returned = [each.value for each in frame.scope.own(cst.Return) if each.value is not None]
-    calls = [_call_behind(each, frame) for each in returned]
-    return bool(calls) and all(each is not None and _has_graph(ev, each, frame, depth + 1) for each in calls)
-
-
-def _stops_all(node: cst.FunctionDef) -> bool:
-    return any(name.rpartition(".")[2] in _NO_GRADIENTS for name in classes.decorator_names(node))
-
-
-def _computes_gradients(node: Node, frame: Frame) -> bool:
-    """True if a node stands where no code turns gradients off."""
-    tree = frame.scope.module.tree
-    if any(word in tree.code for word in ("requires_grad", "set_grad_enabled(False)")):
-        return False
-    for above in tree.ancestors(node):
-        if isinstance(above, cst.With) and any(_stops_gradients(item.item) for item in above.items):
-            return False
-        if isinstance(above, cst.FunctionDef) and _stops_all(above):
-            return False
-    return True
-
-
-def _stops_gradients(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] in _NO_GRADIENTS
-
-
-def _has_parameters(ev: Evaluator, value: CallResult) -> bool:
-    """True if a module is a layer with weights, or a class of the project that constructs such a layer."""
-    if value.library == "torch.nn.Sequential" and value.call is not None and value.frame is not None:
-        inside = [each for arg in value.call.args for each in ev.values(arg.value, value.frame)]
-        return any(isinstance(each, CallResult) and each.library in LAYERS for each in inside)
-    if value.library:
-        return value.library in LAYERS or value.library.startswith(NETWORKS)
-    assert isinstance(value.by, Class)
-    if not any(name in MODULES for name in ev.bases(value.by).libraries):
-        return False
-    forward = classes.find_method(ev, ev.bases(value.by).classes, "forward")
-    if forward is None or any(
-        name.rpartition(".")[2] in _NO_GRADIENTS
-        for name in classes.decorator_names(forward.node)  # type: ignore[arg-type]
-    ):
-        return False
-    if any(_stops_gradients(item.item) for block in forward.scope.own(cst.With) for item in block.items):
-        return False
-    made = value if value.call is not None else bare(value.by, ev)
-    return any(
-        isinstance(each, CallResult) and each.library in LAYERS
-        for step in steps_of(ev, made)
-        for bindings in classes.attribute_bindings(classes.class_of(step.scope) or step.scope).values()
-        for binding in bindings
-        if binding.method is step.scope and binding.value is not None
-        for each in ev.values(binding.value, step.frame)
     )
