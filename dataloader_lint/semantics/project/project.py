@@ -302,7 +302,7 @@ class Project:
         return set(cast("Words", self.answers.ask(module.path, "leading", _words(wanted), levels, _words(among))))
 
     def is_collating(self, module: ModuleFacts, name: str) -> bool:
-        """True if a name stands right behind `collate_fn` anywhere in the project: `collate_fn=name`."""
+        """True if a name is bound to one that speaks of collating anywhere in the project: `collate_fn=name`."""
         return bool(self.answers.ask(module.path, "collating", name))
 
     def modules_with(self, module: ModuleFacts, word: str) -> list[ModuleFacts]:

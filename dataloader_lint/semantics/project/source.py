@@ -46,7 +46,7 @@ _DEFINED = re.compile(rb"def(?<=\bdef)[ \t]+([\w\x80-\xff]+)")
 _METHODS_CALLED = re.compile(rb"\.([\w\x80-\xff]+)\s*\(")
 _BASES = re.compile(rb"\n[ \t]*class\s[^:(\n]*\(([^:]*)")
 _AT_THE_TOP = re.compile(rb"\n(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)?([\w\x80-\xff]+)")
-_COLLATING = re.compile(rb"collate_fn[\"']?\s*[=:]([^\n]{1,120})")
+_COLLATING = re.compile(rb"collat\w*[\"']?\s*[=:]([^\n]{1,120})")
 # Leaves words and opening brackets as they are; what else is no space becomes the end of a line.
 _CALLS = bytes(
     byte if byte >= 0x80 or chr(byte).isalnum() or chr(byte) in "_(" else ord(" " if chr(byte).isspace() else "\n")
@@ -159,7 +159,7 @@ class Source:
 
     @property
     def collating(self) -> list[bytes]:
-        """The words right behind `collate_fn`: `collate_fn=name`."""
+        """The words right behind a name that speaks of it: `collate_fn=name`, `collate = partial(name, key)`."""
         return self._part("collating", lambda text: b" ".join(words_of(b" ".join(_COLLATING.findall(text))))).split()
 
     def that_use(self, wanted: AbstractSet[bytes]) -> frozenset[bytes]:

@@ -211,7 +211,7 @@ class Sources:
         return name.encode() in self._defined
 
     def is_collating(self, name: str) -> bool:
-        """True if a name stands right behind `collate_fn` anywhere: `collate_fn=name`."""
+        """True if a name is bound to one that speaks of it anywhere: `collate_fn=name`, `collate = partial(name)`."""
         if self._collating is None:
             self._collating = {word for source in self._all for word in source.collating}
         return name.encode() in self._collating

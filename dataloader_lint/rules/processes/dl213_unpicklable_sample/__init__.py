@@ -8,7 +8,9 @@ or dict, which may be filled step by step, or in a field of a dataclass, a named
 - a lambda or nested function, or a `map` or `filter` of one
 - an open handle
 - the `keys()`, `values()` or `items()` of a dict
-- the output of a network, or a part of a parameter, that still has its graph
+- the output of a network, or a part of a parameter or of the `weight` of a layer, that still has its graph
+
+Where a base class returns what a method of its subclass gives, as in `return self.load(path)`, that method is reported.
 
 ## Why is this bad?
 A worker puts its batches into a queue, and a thread of the queue pickles them. A batch that cannot be pickled is

@@ -12,7 +12,16 @@ from dataloader_lint.semantics.libraries.objects import LAYERS, NETWORKS
 from dataloader_lint.semantics.limits import SAMPLE_DEPTH
 from dataloader_lint.semantics.syntax.names import Kind, dotted, resolve
 from dataloader_lint.semantics.syntax.tree import Node
-from dataloader_lint.semantics.values.values import CallResult, Class, Evaluator, Frame, Function, Method, Value
+from dataloader_lint.semantics.values.values import (
+    AttributeOf,
+    CallResult,
+    Class,
+    Evaluator,
+    Frame,
+    Function,
+    Method,
+    Value,
+)
 
 _NO_GRADIENTS = ("no_grad", "inference_mode", "set_grad_enabled")
 # Methods of a tensor whose result has the same graph.
@@ -29,12 +38,19 @@ def graph_of(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> str:
 
 
 def _is_part_of_weights(ev: Evaluator, node: cst.BaseExpression, frame: Frame) -> bool:
-    """True for a part of `torch.nn.Parameter(...)`: unlike the whole, it cannot be sent with its graph."""
+    """True for a part of a parameter or of a layer's: unlike the whole, it cannot be sent with its graph."""
     if not isinstance(node, cst.Subscript):
         return False
     found = ev.values(node.value, frame)
-    is_weight = all(isinstance(each, CallResult) and each.library == _WEIGHTS for each in found)
-    return bool(found) and is_weight and _computes_gradients(node, frame)
+    return bool(found) and all(map(_is_weight, found)) and _computes_gradients(node, frame)
+
+
+def _is_weight(value: Value) -> bool:
+    """True for `torch.nn.Parameter(...)`, and for the `weight` of a layer."""
+    if isinstance(value, AttributeOf):
+        layer = value.of
+        return value.name in ("bias", "weight") and isinstance(layer, CallResult) and layer.library in LAYERS
+    return isinstance(value, CallResult) and value.library == _WEIGHTS
 
 
 def _call_behind(node: cst.BaseExpression, frame: Frame) -> cst.Call | None:

@@ -41,6 +41,7 @@ from dataloader_lint.semantics.values.values import (
 )
 
 _COLLATING = "collat"
+_COPIES = frozenset({"dict", "list", "tuple"})
 _LAZY = frozenset({"builtins.filter", "builtins.map"})
 _NAMESPACES = frozenset({"argparse.Namespace", "types.SimpleNamespace"})
 # Views of a dict, as opposed to the lists that other objects give under these names.
@@ -81,7 +82,8 @@ def _entries(reach: DatasetFlow, module: ModuleFacts) -> Iterator[tuple[Scope, F
     for klass in reach.workers.datasets(module):
         methods = classes.methods_of(klass.scope)
         entries = [methods[name] for name in (*_SAMPLES, "__iter__") if name in methods]
-        if not any(_returns_any(scope) for scope in entries):
+        inherited = [] if entries else list(_hooks(ev, klass))
+        if not any(_returns_any(scope) for scope in entries) and not inherited:
             continue
         loaders = reach.loaders_of(klass)
         if never_started(loaders) or (loaders and not any(_keeps_samples(loader) for loader in loaders)):
@@ -91,6 +93,8 @@ def _entries(reach: DatasetFlow, module: ModuleFacts) -> Iterator[tuple[Scope, F
             name = scope.node.name.value
             if name != "get" or any(each.startswith("torch_geometric.") for each in ev.bases(klass).libraries):
                 yield scope, ev.frame_of(scope), f"{klass.node.name.value}.{name}"
+        for scope, name in inherited:
+            yield scope, ev.frame_of(scope), f"{klass.node.name.value}.{name}"
     names = list(_collating_names(reach, module))
     # Loaders of other modules may import its functions, or be constructed by functions that get them as arguments.
     for other in reach.around(module, names) if names or _COLLATING in module.tree.code else (module,):
@@ -98,6 +102,23 @@ def _entries(reach: DatasetFlow, module: ModuleFacts) -> Iterator[tuple[Scope, F
             if loader.has_workers is not False:
                 for value in loader.values("collate_fn"):
                     yield from _collating(ev, value, module)
+
+
+def _hooks(ev: Evaluator, klass: Class) -> Iterator[tuple[Scope, str]]:
+    """The methods of a class whose results a base returns as they are, or in a tuple or dict: `return self.load(path)`.
+
+    None where all that the base returns can be pickled, with what they give.
+    """
+    bases = ev.bases(klass).classes
+    entry = next(filter(None, (classes.find_method(ev, bases, name) for name in _SAMPLES)), None)
+    if entry is None:
+        return
+    frame = ev.method_frame(entry.scope, CallResult(klass, None, None))
+    for statement, value in _results(entry.scope):
+        if is_reached(ev, statement, frame) and _unpicklable_part(ev, value, frame, 0):
+            for name, scope in classes.methods_of(klass.scope).items():
+                if any(dotted(call.func) == f"self.{name}" for call in entry.scope.own(cst.Call)):
+                    yield scope, name
 
 
 def _collating_names(reach: DatasetFlow, module: ModuleFacts) -> Iterator[str]:
@@ -121,10 +142,10 @@ def _collating(ev: Evaluator, value: Value, module: ModuleFacts) -> Iterator[tup
         function = value
     elif isinstance(value, CallResult) and isinstance(value.by, Class):
         function, receiver = classes.find_method(ev, ev.bases(value.by).classes, "__call__"), value
-    if function is None or function.scope.module is not module or not isinstance(function.node, cst.FunctionDef):
+    if function is None or function.scope.module is not module:
         return
     frame = ev.method_frame(function.scope, receiver) if receiver is not None else ev.frame_of(function.scope)
-    yield function.scope, frame, function.node.name.value
+    yield function.scope, frame, "lambda" if isinstance(function.node, cst.Lambda) else function.node.name.value
 
 
 def _keeps_samples(loader: Loader) -> bool:
@@ -157,6 +178,9 @@ def _returns_any(scope: Scope) -> bool:
 
 def _results(scope: Scope) -> Iterator[tuple[Node, cst.BaseExpression]]:
     """Yields what a function returns; what it yields, if it is a generator function."""
+    if isinstance(scope.node, cst.Lambda):
+        yield scope.node, scope.node.body
+        return
     yields = scope.own(cst.Yield)
     for each in yields:
         if each.value is not None and not isinstance(each.value, cst.From):
@@ -210,6 +234,8 @@ def _is_filled(ev: Evaluator, value: Value) -> bool:
 
 def _put_into(ev: Evaluator, node: cst.BaseExpression, frame: Frame, depth: int) -> str:
     """Describes what cannot be pickled in what a function puts into its own list or dict before it returns it."""
+    if isinstance(node, cst.Call) and dotted(node.func) in _COPIES and len(node.args) == 1:
+        node = node.args[0].value  # `tuple(batch)` holds what was put into `batch`
     if not isinstance(node, cst.Name) or depth >= SAMPLE_DEPTH:
         return ""
     bindings = resolve(node, frame.scope.module.tree)
