@@ -11,6 +11,7 @@ from dataloader_lint.pipeline.loaders.worker_processes import may_pickle
 from dataloader_lint.pipeline.workers.dataset_flow import DatasetFlow
 from dataloader_lint.pipeline.workers.instances import may_construct
 from dataloader_lint.pipeline.workers.object_graph import Reachable, is_module
+from dataloader_lint.rules.processes.dl205_handle_opened_in_init.archives import is_archive, may_be_archive
 from dataloader_lint.rules.processes.dl205_handle_opened_in_init.closing import (
     closing_block,
     is_closed_locally,
@@ -148,7 +149,7 @@ def kind_of(ev: Evaluator, value: Value) -> str:
         return "generator"
     if not isinstance(value, CallResult) or not row(value.library).opens:
         return ""
-    if row(value.library).archive and not _is_archive(ev, value):
+    if row(value.library).archive and not is_archive(ev, value):
         return ""
     return value.library
 
@@ -175,50 +176,6 @@ def _is_read_at_once(call: cst.Call, tree: Tree) -> bool:
     name = dotted(bound.targets[0].target) if isinstance(bound, cst.Assign) else ""
     reading = {f"{name}.{method}" for method in ("close", "getdata", "load", "tobytes")}
     return bool(name) and any(dotted(each.func) in reading for each in tree.scope_of(call).own(cst.Call))
-
-
-def _is_archive(ev: Evaluator, value: CallResult) -> bool:
-    """True if a call opens an archive, judged by the ending of the path, or of `np.load` by how the result is used."""
-    if value.call is None or value.frame is None or not value.call.args:
-        return False
-    ending = row(value.library).archive
-    given = value.call.args[0].value
-    found = ev.values(given, value.frame)
-    known = constant(found)
-    if known is not None:
-        return isinstance(known.value, str) and known.value.endswith(ending)
-    if any(isinstance(each, CallResult) and row(each.library).opens for each in found):
-        return False  # that is the handle
-    tree = value.frame.scope.module.tree
-    return _ends_as_archive(given, ending, tree) or (ending == ".npz" and _is_queried_for_members(value.call, tree))
-
-
-def _ends_as_archive(path: cst.BaseExpression, ending: str, tree: Tree) -> bool:
-    texts = [
-        text.evaluated_value if isinstance(text, cst.SimpleString) else text.value
-        for text in tree.walk(path)
-        if isinstance(text, cst.SimpleString | cst.FormattedStringText)
-    ]
-    return bool(texts) and isinstance(texts[-1], str) and texts[-1].endswith(ending)
-
-
-def _is_queried_for_members(call: cst.Call, tree: Tree) -> bool:
-    """True if the result of a call is used like an archive: `"x" in self.data`, `data.files`."""
-    assign = tree.parent(call)
-    kept = assign.targets[0].target if isinstance(assign, cst.Assign) else None
-    name = dotted(kept) if kept is not None else ""
-    home = tree.scope_of(call).function
-    if not name or home is None:
-        return False
-    return any(
-        isinstance(asked.left, cst.SimpleString)
-        and isinstance(asked.comparisons[0].operator, cst.In | cst.NotIn)
-        and dotted(asked.comparisons[0].comparator) == name
-        for asked in tree.find(home.node, cst.Comparison)
-    ) or any(
-        each.attr.value in ("files", "keys") and dotted(each.value) == name
-        for each in tree.find(home.node, cst.Attribute)
-    )
 
 
 def _opening_call(ev: Evaluator, kept: Reachable) -> cst.BaseExpression:
@@ -320,24 +277,12 @@ def _may_be_stored(ev: Evaluation, call: cst.Call, module: ModuleFacts) -> bool:
     block = closing_block(call, module)
     if block is not None and not makes_objects(block, module.tree):
         return False
-    if opened and row(opened).archive and not _may_be_archive(ev, call, row(opened).archive, module):
+    if opened and row(opened).archive and not may_be_archive(ev, call, row(opened).archive, module):
         return False
     above = module.tree.parent(call)
     taker = module.tree.parent(above) if isinstance(above, cst.Arg) else None
     taken_by = ev.library_name(taker.func, module) if isinstance(taker, cst.Call) else ""
     return not taken_by or _wraps_handle(taken_by)
-
-
-def _may_be_archive(ev: Evaluation, call: cst.Call, ending: str, module: ModuleFacts) -> bool:
-    """True if a call may open an archive: the path ends so, or is a name in a module that mentions the ending."""
-    if not call.args:
-        return False
-    path = call.args[0].value
-    if isinstance(path, cst.Name | cst.Attribute) and ev.project.mentions_word(module, ending):
-        return True
-    return _ends_as_archive(path, ending, module.tree) or (
-        ending == ".npz" and _is_queried_for_members(call, module.tree)
-    )
 
 
 def _is_own_method(call: cst.Call, module: ModuleFacts) -> bool:
