@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.pipeline.workers.constructor_steps import Step
+from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.classes.indirect_stores import ANY_NAME, indirect_stores
 from dataloader_lint.semantics.syntax.additions import ADDING_METHODS, adding_assignments
 from dataloader_lint.semantics.syntax.attribute_stores import named_stores
@@ -39,6 +40,10 @@ def stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[in
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS and call.args:
             if name := _attribute_of(call.func.value, own):
                 yield name, call, call.args[-1].value, ()
+    if isinstance(scope.node, cst.FunctionDef) and classes.is_cached_property(scope.node):
+        for returned in scope.own(cst.Return):
+            if returned.value is not None:
+                yield scope.node.name.value, returned, returned.value, ()
 
 
 def _store_of_part(

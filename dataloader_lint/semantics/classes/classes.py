@@ -169,6 +169,11 @@ def is_property(function: cst.FunctionDef) -> bool:
     return any(name.rpartition(".")[2] in ("property", "cached_property") for name in decorator_names(function))
 
 
+def is_cached_property(function: cst.FunctionDef) -> bool:
+    """True if the object keeps what the function returns, under its name."""
+    return any(name.rpartition(".")[2] == "cached_property" for name in decorator_names(function))
+
+
 def is_static(function: cst.FunctionDef) -> bool:
     return "staticmethod" in decorator_names(function)
 

@@ -145,7 +145,7 @@ def _cached(ev: Evaluator, bases: Bases, name: str) -> list[AttributeBinding]:
     method = classes.find_method(ev, bases.classes, name)
     if method is None or not isinstance(method.node, cst.FunctionDef):
         return []
-    if not any(each.rpartition(".")[2] == "cached_property" for each in classes.decorator_names(method.node)):
+    if not classes.is_cached_property(method.node):
         return []
     returned = [each for each in method.scope.own(cst.Return) if each.value is not None]
     return [AttributeBinding(name, each, method.scope, each.value) for each in returned]

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a handle that a Dataset opens and stores, on itself or on an object that it holds. The code that opens it runs
-in `__init__` or `__len__`, directly or in what they call.
+in `__init__` or `__len__`, directly, in what they call, or in a `cached_property` that they read.
 
 **What is recognized as a handle**
 

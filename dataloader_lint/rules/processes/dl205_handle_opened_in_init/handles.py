@@ -130,13 +130,24 @@ def _is_held_in_workers(reach: DatasetFlow, kept: Reachable, klass: Class) -> bo
 
 
 def _is_read_in_workers(reach: DatasetFlow, kept: Reachable) -> bool:
-    """False only if worker code of the object that holds a handle never names the attribute."""
+    """False only if worker code of the object that holds a handle names neither the attribute nor a part of it."""
     holder = kept.path.holdings[-1] if kept.path.holdings else None
     if holder is None or not isinstance(holder.owner.by, Class):
         return True
     functions = list(reach.workers.functions(holder.owner.by.scope.module))
+    names = {holder.attribute, *_parts_kept(holder.owner.by, holder.attribute)}
     named = (each.attr.value for one in functions for each in one.scope.within(cst.Attribute))
-    return not functions or holder.attribute in named
+    return not functions or any(name in names for name in named)
+
+
+def _parts_kept(klass: Class, attribute: str) -> Iterator[str]:
+    """The attributes that are a part of another one, which reads through it: `self.images = self.file["images"]`."""
+    for name, bindings in classes.attribute_bindings(klass.scope).items():
+        for value in (each.value for each in bindings):
+            if isinstance(value, cst.Subscript) and isinstance(value.slice[0].slice, cst.Index):
+                whole = value.value
+                if isinstance(whole, cst.Attribute) and whole.attr.value == attribute:
+                    yield name
 
 
 def kind_of(ev: Evaluator, value: Value) -> str:

@@ -3,10 +3,12 @@
 ## What it does
 Reports the `__iter__` of an IterableDataset that iterates over files, lists, ranges or the like. Neither it nor a
 function that it calls uses the worker or the rank, or the rank is all that they use: `torch.distributed.get_rank()`
-divides the data among the processes that train, and each of them starts workers that read the same share. To log the
-worker divides nothing, and neither does chance that changes the items or their order. An arm of an `if` in `__iter__` is reported by itself: the others may divide the items. Where a
-thread puts the items into a queue, what the thread iterates over counts. Where a base of another module iterates over
-what a method of the class yields, that method is reported.
+divides the data among the processes that train, and each of them starts workers that read the same share.
+
+- To log the worker divides nothing, and neither does chance that changes the items or their order.
+- An arm of an `if` in `__iter__` is reported by itself: the others may divide the items.
+- Where a thread puts the items into a queue, what the thread iterates over counts.
+- Where a base of another module iterates over what a method of the class yields, that method is reported.
 
 **Where it counts**
 
