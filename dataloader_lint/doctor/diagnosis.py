@@ -15,12 +15,14 @@ from dataloader_lint.doctor.memory import growth_of
 from dataloader_lint.doctor.records import Contents, LoaderRecord, Raised
 from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.seen import Machine
+from dataloader_lint.doctor.sizes import Attribute
 from dataloader_lint.doctor.symptoms import program_symptoms, symptoms_of
 from dataloader_lint.output.fingerprints import attribute_named
 
 NOT_ASKED = Machine()
 _CHEAP = 1_000_000  # bytes of an attribute that no worker will miss
 STORAGE = frozenset({"DL101", "DL102", "DL103", "DL105", "DL106"})
+HELD = frozenset({"growth", "copies"})  # symptoms whose weight is what workers hold
 
 
 def diagnose(
@@ -50,10 +52,14 @@ def diagnose(
     report.symptoms = [*more, *program_symptoms(error, raised, machine.threads, methods)]
     codes += [code for each in report.symptoms for code in each.codes]
     findings = lint(paths, codes)
-    report.symptoms = _explained(report.symptoms, findings)
+    report.symptoms = [each for each in (_explained(one, findings) for one in report.symptoms) if each is not None]
     for one, record in zip(report.loaders, records, strict=True):
         others = [place for each in records if each is not record for place in each.made]
-        one.symptoms = _explained(one.symptoms, of_loader(findings, record.made, others))
+        own = of_loader(findings, record.made, others)
+        explained = [
+            _explained(each, [found for found in own if _may_explain(each, found, one)]) for each in one.symptoms
+        ]
+        one.symptoms = [each for each in explained if each is not None]
         if len(report.loaders) > 1:
             one.symptoms = [dataclasses.replace(each, loader=one.name) for each in one.symptoms]
     settled = {id(found) for each in report.all_symptoms for found in each.findings}
@@ -68,15 +74,31 @@ def diagnose(
     return report
 
 
-def _explained(several: Sequence[Symptom], findings: Sequence[Diagnostic]) -> list[Symptom]:
-    """The symptoms with the findings that explain them, without those that need one and have none."""
-    found = []
-    for each in several:
-        places = [each.place] if each.place is not None else []
-        explaining = tuple(matching(findings, each.codes, each.names, places, is_exact=each.is_exact)[:5])
-        if explaining or not each.needs_finding:
-            found.append(dataclasses.replace(each, findings=explaining))
-    return found
+def _explained(one: Symptom, findings: Sequence[Diagnostic]) -> Symptom | None:
+    """A symptom with the findings that explain it; None if it needs one and has none."""
+    places = [one.place] if one.place is not None else []
+    explaining = tuple(matching(findings, one.codes, one.names, places, is_exact=one.is_exact)[:5])
+    return dataclasses.replace(one, findings=explaining) if explaining or not one.needs_finding else None
+
+
+def _may_explain(symptom: Symptom, finding: Diagnostic, loader: LoaderReport) -> bool:
+    """False if workers hold more, and the finding is about an attribute that was measured and is too small for that."""
+    if symptom.kind not in HELD:
+        return True
+    held = held_by(finding, loader.attributes)
+    if held is None:
+        return True
+    return held.size >= _CHEAP and (symptom.kind == "copies" or held.name in symptom.names)
+
+
+def held_by(finding: Diagnostic, attributes: Iterable[Attribute]) -> Attribute | None:
+    """The largest of the attributes that a finding about storage names; None if it was not measured.
+
+    One that is empty in the main process was not: workers fill their own.
+    """
+    named = attribute_named(finding) if finding.code in STORAGE else None
+    several = [each for each in attributes if (each.owner, each.name) == named and each.elements != 0]
+    return max(several, key=lambda each: each.size, default=None)
 
 
 def _not_measured(records: Sequence[LoaderRecord], machine: Machine) -> list[str]:

@@ -84,6 +84,20 @@ def test_verdicts(code: str, before: list[Measure], after: list[Measure], kind: 
     assert text in found.text
 
 
+def test_memory_is_saved_by_an_attribute_that_is_large_enough() -> None:
+    before, after = (run(900 * MB),) * 3, (run(100 * MB),) * 3
+    for held, kind in ((150 * MB, Kind.CONFIRMED), (60 * MB, Kind.CONFIRMED), (45 * MB, Kind.NO_EFFECT)):
+        assert judge(finding("DL101"), Trials(before, after, held=held)).kind is kind
+    found = judge(finding("DL101"), Trials(before, after, held=MB))
+    assert found.text == "it holds 1.0 MB, and 800 MB less are in use: no effect of its own here" and found.bytes == 0
+    faster = tuple(replace(each, loaders={"Rows": replace(each.loaders["Rows"], seconds=0.5)}) for each in after)
+    found = judge(finding("DL101"), Trials(before, faster, held=MB))
+    assert found.kind is Kind.CONFIRMED and found.text.startswith("2.0 x faster") and found.bytes is None
+    peaks = (steps(peak=900 * MB),) * 3, (steps(peak=500 * MB),) * 3
+    assert judge(finding("DL101"), Trials(*peaks, held=90 * MB)).kind is Kind.NO_EFFECT
+    assert judge(finding("DL101"), Trials(*peaks, held=110 * MB)).kind is Kind.CONFIRMED
+
+
 def test_a_verdict_by_spawned_workers_and_by_the_kind_of_batches() -> None:
     fails = run(error="PicklingError: no")
     one = finding("DL201", Level.WARNING)

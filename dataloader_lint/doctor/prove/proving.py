@@ -13,7 +13,7 @@ from typing import Any
 
 from dataloader_lint.diagnostics import Diagnostic, Level
 from dataloader_lint.doctor import words
-from dataloader_lint.doctor.diagnosis import STORAGE, diagnose
+from dataloader_lint.doctor.diagnosis import HELD, diagnose, held_by
 from dataloader_lint.doctor.findings import own_files
 from dataloader_lint.doctor.prove.measures import Measure, measure_of
 from dataloader_lint.doctor.prove.patches import findings_in, patched
@@ -22,14 +22,12 @@ from dataloader_lint.doctor.prove.verdicts import Kind, Trials, Verdict, judge
 from dataloader_lint.doctor.script import Ran, Script, run
 from dataloader_lint.doctor.sizes import Attribute
 from dataloader_lint.doctor.symptoms.ranks import MEMORY, SPEED
-from dataloader_lint.output.fingerprints import attribute_named
 
 _PAIRS = 3
 _OFTEN = 3  # runs with a fix, after which the program runs as it is once more
 _DIGESTS = 2_000
 _SECONDS = 20.0  # of the loop in the first run, which says how many batches the others take
 _VAGUE = frozenset({"waiting", "threads", "workers"})  # symptoms that many causes may have
-_BYTES = frozenset({"growth", "copies"})  # symptoms whose weight is what workers hold
 _AT_ONCE = frozenset({"ignored", "late-limit"})  # symptoms of time without a time
 _SPAWNED = {"start_method": "spawn"}
 _NO_FIX = "it has no fix of the tool's"
@@ -64,6 +62,7 @@ class _Candidate:
     spawned: tuple[Measure, Measure] | None = None
     symptom: str = ""
     key: str = ""
+    held: int | None = None
 
     @property
     def is_settled(self) -> bool:
@@ -76,7 +75,8 @@ class _Candidate:
             text = f"there was no time for its fix; {self.symptom}" if self.symptom else "there was no time for it"
             return Verdict(self.finding, Kind.NOT_TRIED, text)
         before, after = tuple(self.before), tuple(self.after)
-        return judge(self.finding, Trials(before, after, self.spawned, tuple(plain), self.symptom, self.key))
+        trials = Trials(before, after, self.spawned, tuple(plain), self.symptom, self.key, self.held)
+        return judge(self.finding, trials)
 
 
 def prove(script: Script, limit: float, tell: Callable[[str], None]) -> Proof:
@@ -101,7 +101,7 @@ def prove(script: Script, limit: float, tell: Callable[[str], None]) -> Proof:
             else:
                 text = patched(Path(one.filename).read_bytes(), one.fix.edits)
                 key, symptom = keys.get(_key(one), ("", ""))
-                candidates.append(_Candidate(one, text, symptom=symptom, key=key))
+                candidates.append(_Candidate(one, text, symptom=symptom, key=key, held=runs.bytes_of(one)))
         if spawned and not first.error:
             others += runs.spawned(spawned)
             spawned = []
@@ -182,12 +182,13 @@ class _Runs:
 
     def held_by(self, one: Diagnostic) -> str:
         """What the attribute that a finding is about was measured to hold, in words; "" if it was not."""
-        named = attribute_named(one) if one.code in STORAGE else None
-        sizes = [each for each in self._attributes if (each.owner, each.name) == named]
-        largest = max(sizes, key=lambda each: each.size, default=None)
-        if largest is None:
-            return ""
-        return f"; it holds {words.size(largest.size)} in {words.several(largest.objects, 'object')}"
+        held = held_by(one, self._attributes)
+        return f"; it holds {words.size(held.size)} in {words.several(held.objects, 'object')}" if held else ""
+
+    def bytes_of(self, one: Diagnostic) -> int | None:
+        """The bytes of the attribute that a finding is about; None if they were not measured."""
+        held = held_by(one, self._attributes)
+        return held.size if held else None
 
     def of(self, candidates: Sequence[_Candidate], first: Measure) -> None:
         """Rounds over all candidates; the program as it is runs before the first and after every few of them."""
@@ -282,9 +283,13 @@ def _of_symptoms(
             for one in own:
                 keys.setdefault(_key(one), (each.key, each.title))
         # The bytes of a symptom are those of its finding, if it has one only.
-        held = round(each.weight) if each.kind in _BYTES and len(each.findings) == 1 and workers else None
+        held = round(each.weight) if each.kind in HELD and len(each.findings) == 1 and workers else None
         several += [Verdict(one, Kind.CONFIRMED, each.title, 0, held, workers) for one in own[:1]]
-    cleared = [(there(each.finding), each.reason) for loader in report.loaders for each in loader.cleared]
+    cleared = []
+    for loader in report.loaders:
+        # Its workers may hold more, though not because of what is so small.
+        apart = ": no effect of its own here" if any(each.kind in HELD for each in loader.symptoms) else ""
+        cleared += [(there(each.finding), each.reason + apart) for each in loader.cleared]
     several += [Verdict(one, Kind.NO_EFFECT, reason) for one, reason in cleared if one is not None]
     found: dict[_Key, Verdict] = {}
     for verdict in (*several, *hints):

@@ -13,6 +13,7 @@ from dataloader_lint.doctor.prove.measures import Loader, Measure, different, di
 
 _LEAST_BYTES = 2_000_000  # of all workers, that a fix must save in each pair
 _LEAST_SHARE = 0.05
+_MOST = 4  # times the size of an attribute, that its fix can save in a process: its objects lie on pages with others
 # Rules about samples that are wrong: what their fix is there for is another batch.
 _ABOUT_SAMPLES = frozenset({"DL205", "DL211", "DL601", "DL602", "DL603", "DL609", "DL613"})
 
@@ -49,6 +50,7 @@ class Trials:
     """The runs of a program before and after one fix, as pairs; and, if there was one, a pair with spawned workers.
 
     `plain` are all runs of the program as it is, and `symptom` what one of them says of the finding, with its `key`.
+    `held` are the bytes of the attribute that the finding is about, or None if they were not measured.
     """
 
     before: tuple[Measure, ...]
@@ -57,6 +59,7 @@ class Trials:
     plain: tuple[Measure, ...] = ()
     symptom: str = ""
     key: str = ""
+    held: int | None = None
 
     @property
     def is_cured(self) -> bool:
@@ -153,10 +156,16 @@ def _by_numbers(finding: Diagnostic, trials: Trials) -> Verdict:
     texts: list[str] = []
     saved = _memory_saved(pairs)
     workers = max((each.workers for a, _ in pairs for each in a.loaders.values()), default=0)
+    running = max((sum(each.workers for each in a.loaders.values()) for a, _ in pairs), default=0)
+    foreign = ""
+    if saved is not None and _is_more_than(saved, trials.held, running):
+        foreign, saved = _foreign(saved, trials.held), None
     if saved is not None:
         share = f"{words.size(min(saved))} to {words.size(max(saved))}"
         texts.append(f"-{words.size(median(saved))} over {words.several(workers, 'worker')} ({share})")
     peaks = _peak_saved(pairs)
+    if peaks is not None and _is_more_than(peaks, trials.held, 1):
+        foreign, peaks = foreign or _foreign(peaks, trials.held), None
     if peaks is not None:
         share = f"{words.size(min(peaks))} to {words.size(max(peaks))}"
         texts.append(f"-{words.size(median(peaks))} in the main process ({share})")
@@ -174,7 +183,18 @@ def _by_numbers(finding: Diagnostic, trials: Trials) -> Verdict:
         return Verdict(finding, Kind.CONFIRMED, text, len(pairs), total, workers, seconds)
     if len(pairs) < 2:
         return Verdict(finding, Kind.NOT_TRIED, "there was time for one pair only", len(pairs))
-    return Verdict(finding, Kind.NO_EFFECT, _unclear(pairs, finding), len(pairs), 0, workers)
+    return Verdict(finding, Kind.NO_EFFECT, foreign or _unclear(pairs, finding), len(pairs), 0, workers)
+
+
+def _is_more_than(saved: Sequence[int], held: int | None, processes: int) -> bool:
+    """True if so many processes save more than they can by what an attribute holds, if that was measured."""
+    return held is not None and median(saved) > _MOST * held * processes
+
+
+def _foreign(saved: Sequence[int], held: int | None) -> str:
+    return (
+        f"it holds {words.size(held or 0)}, and {words.size(median(saved))} less are in use: no effect of its own here"
+    )
 
 
 def _unclear(pairs: Sequence[tuple[Measure, Measure]], finding: Diagnostic) -> str:

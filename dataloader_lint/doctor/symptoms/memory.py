@@ -15,6 +15,7 @@ from dataloader_lint.doctor.symptoms.ranks import FEWEST, MEMORY, MEMORY_CODES
 _GROWTH = 1_000_000  # bytes that a worker must have grown while it was watched
 _LONG = 8  # points of a series that says how growth goes on
 _LARGE = 1_000_000  # bytes of an attribute that can be a cause
+_MOST = 4  # times its size, that copying an attribute adds to a worker: its objects lie on pages with others
 
 
 def copies(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
@@ -77,10 +78,12 @@ def growth(record: LoaderRecord, report: LoaderReport) -> Iterator[Symptom]:
     largest = [one for one in report.attributes if one.objects > 1_000][:2]
     advice = "; ".join(f"`{one.path}` is {_described(one)}" for one in largest) or "look for a cache or kept batches"
     workers = len({each.number for each in report.workers})
-    copied = sum(one.size for one in report.attributes if one.name in _large(report))
-    lost = min(grown, copied or grown) * workers  # what a process loads at first is lost to nobody
+    large = _large(report)
+    copied = sum(one.size for one in report.attributes if one.name in large)
+    copying = large if _MOST * copied >= grown else ()
+    lost = min(grown, copied if copying else grown) * workers  # what a process loads at first is lost to nobody
     gain = f"at most {words.size(lost)} in {words.several(workers, 'worker')}"
-    yield Symptom("growth", title, advice, MEMORY_CODES, MEMORY, lost, names=_large(report), gain=gain)
+    yield Symptom("growth", title, advice, MEMORY_CODES, MEMORY, lost, names=copying, gain=gain)
 
 
 @dataclass(frozen=True, slots=True)
