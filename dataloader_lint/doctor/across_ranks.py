@@ -7,10 +7,13 @@ read what the others left, and each puts what it means into its own report.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import shutil
+import stat
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,7 +69,11 @@ def symptoms_across(group: Group, records: Sequence[LoaderRecord], patience: flo
     if group.local < 2:
         return []
     try:
-        os.makedirs(group.folder, mode=0o700, exist_ok=True)
+        _make(group.folder)
+    except OSError as error:
+        print(f"dataloader-lint: the ranks are not compared: {group.folder} {error.strerror}", file=sys.stderr)
+        return []
+    try:
         _leave(group, f"rank{group.rank}.json", json.dumps([_told(each) for each in records]))
         known = _others(group, patience)
     except (OSError, ValueError):
@@ -74,6 +81,17 @@ def symptoms_across(group: Group, records: Sequence[LoaderRecord], patience: flo
     finally:
         _clear(group)
     return list(_symptoms(known))
+
+
+def _make(folder: str) -> None:
+    """Make the folder, unless another rank has. Raises OSError if others may write there: its name is no secret."""
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(folder, mode=0o700)
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, "is no folder, or a link")
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
+        raise PermissionError(errno.EPERM, "is open to other users")
 
 
 def _told(record: LoaderRecord) -> dict[str, Any]:

@@ -111,6 +111,40 @@ def test_a_rank_whose_others_never_end(tmp_path: Path, monkeypatch: pytest.Monke
     assert symptoms_across(Group(0, 2, 2, "run"), [record(0, 9.0, 1.0, [])], patience=0.1) == []
 
 
+def test_a_folder_of_somebody_else_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign, here = tmp_path / "foreign", tmp_path / "here"
+    foreign.mkdir()
+    here.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(here))
+    group = Group(0, 2, 2, "run")
+    folder = Path(group.folder)
+
+    def refused() -> str:
+        assert symptoms_across(group, [record(0, 9.0, 1.0, [])], patience=0.1) == []
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"dataloader-lint: the ranks are not compared: {folder} ")
+        return line
+
+    folder.symlink_to(foreign)
+    assert refused().endswith("is no folder, or a link")
+    assert list(foreign.iterdir()) == [] and folder.is_symlink()
+    folder.unlink()
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert refused().endswith("is open to other users") and list(folder.iterdir()) == []
+    folder.chmod(0o700)
+    monkeypatch.setattr("os.getuid", lambda: here.stat().st_uid + 1)
+    Path(group.folder).mkdir(mode=0o700)
+    folder = Path(group.folder)
+    assert refused().endswith("is open to other users") and list(folder.iterdir()) == []
+    (here / "full").touch()
+    monkeypatch.setattr("tempfile.tempdir", str(here / "full"))
+    folder = Path(group.folder)
+    assert refused().endswith("Not a directory")
+
+
 def test_the_group_that_torchrun_tells() -> None:
     variables = {"RANK": "3", "WORLD_SIZE": "8", "LOCAL_WORLD_SIZE": "4", "MASTER_PORT": "1"}
     group = Group.of(variables)
