@@ -58,7 +58,7 @@ it on. A code outweighs a named selection: `select = ["speed"]` with `ignore = [
 
 Each rule has a level. It decides what a finding is called in reports and editors, and the exit code. The level of a
 rule is on its page; `severity` gives it another one, and so does what
-`doctor --prove` has [measured](doctor.md#what-a-fix-gains-and-what-it-breaks).
+the doctor has [measured](doctor.md#what-was-measured-decides-levels).
 
 {levels}
 

@@ -22,9 +22,9 @@ from dataloader_lint.doctor.compare import (
     table,
 )
 from dataloader_lint.doctor.output_ci import github, junit
-from dataloader_lint.doctor.prove.command import RefusedError, prove_script
-from dataloader_lint.doctor.prove.record import read_if_there
-from dataloader_lint.doctor.prove.scratch import TooLargeError
+from dataloader_lint.doctor.prove.command import Recorder, RefusedError, prove_script
+from dataloader_lint.doctor.prove.record import measured, read_if_there
+from dataloader_lint.doctor.prove.scratch import TooLargeError, root_of
 from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.script import Script, examine_script
 from dataloader_lint.doctor.trying import try_slowest
@@ -94,10 +94,15 @@ def parser() -> argparse.ArgumentParser:
     )
     prove.add_argument("--write", metavar="FILE", help="write the fixes that are confirmed into a diff")
     prove.add_argument("--baseline", metavar="FILE", help="write the other findings into a baseline")
-    prove.add_argument(
+    made.add_argument(
+        "--record",
+        action="store_true",
+        help="record what findings were measured to cost, for later runs of the linter (--prove always does)",
+    )
+    made.add_argument(
         "--measured",
         metavar="FILE",
-        help=f"where the measurements are recorded (default: {RECORD}, beside the baseline or in the project)",
+        help=f"the record, with --record or --prove (default: {RECORD}, beside the baseline or in the project)",
     )
     made.add_argument(
         "--output-format",
@@ -137,12 +142,16 @@ def main(given: Sequence[str]) -> int:
     try:
         if options.prove:
             return FOUND if prove_script(script, options) else CLEAN
+        recorder = Recorder(options.measured or os.path.join(root_of(script.path), RECORD)) if options.record else None
         before = load(read_if_there(options.compare)) if options.compare else None
         report, ran = examine_script(script, group)
         if options.trials and ran.seen.records:
             try_slowest(script, report, ran.seen.records)
         over = broken(limits, report, before)
         _show(report, options, over, before, group)
+        # Of several ranks one speaks for all: each would replace what the others wrote.
+        if recorder is not None and (group is None or group.rank == 0):
+            recorder.write(measured(report))
     except NoReportError as error:
         return _complain(f"{options.compare} is {error}")
     except (UnsupportedTorchError, RefusedError, TooLargeError) as error:
@@ -160,14 +169,16 @@ def main(given: Sequence[str]) -> int:
 def _not_together(options: argparse.Namespace) -> str:
     """Which options do nothing with the others, in words; "" if all of them do something."""
     gates = ("compare", "max_memory_growth", "max_wait")
-    proofs = ("write", "baseline", "measured")
+    proofs = ("write", "baseline")
     given = {name: getattr(options, name) for name in (*gates, *proofs)}
-    names = ["--try"] if options.trials else []
+    names = [name for name, is_given in (("--try", options.trials), ("--record", options.record)) if is_given]
     names += [f"--{name.replace('_', '-')}" for name in gates if given[name] is not None]
     if options.prove and names:
         return f"{names[0]} does nothing with --prove"
     if options.prove and options.output_format not in ("text", "json"):
         return f"--prove writes text or json, and not {options.output_format}"
+    if options.measured is not None and not (options.prove or options.record):
+        return "--measured needs --record or --prove"
     if not options.prove:
         return next((f"--{name} needs --prove" for name in proofs if given[name] is not None), "")
     return ""

@@ -1,4 +1,4 @@
-"""The record that `dataloader-lint doctor --prove` writes: what fixes of findings were measured to save.
+"""The record that `dataloader-lint doctor` writes with `--prove` or `--record`: what findings were measured to cost.
 
     {"version": 1, "measured": [
         {"path": "data.py", "code": "DL101", "name": "Images.paths", "line": "self.paths = ...", "verdict": "confirmed",
@@ -32,8 +32,8 @@ UNKNOWN = -1
 """The finding was confirmed by something else than bytes."""
 
 LONGEST_LINE = 400  # characters of a line that count: data in one endless line should fill no baseline and no record
-# Some 30,000 findings.
-_MAX_BYTES = 10_000_000
+# Of a record: some 30,000 findings.
+MAX_BYTES = 10_000_000
 _MOST_BYTES_OF_A_WORKER = 1 << 50
 
 
@@ -48,7 +48,7 @@ def measured_in(path: str) -> dict[str, tuple[Measured, ...]]:
     Raises DamagedRecordError.
     """
     try:
-        content = json.loads(read_bounded(path, _MAX_BYTES))
+        content = json.loads(read_bounded(path, MAX_BYTES))
     except OSError as error:
         raise DamagedRecordError(error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:

@@ -12,6 +12,8 @@ from textwrap import dedent
 from typing import Any
 
 from benchmarks import processes
+from dataloader_lint.doctor.records import Contents, LoaderRecord, Settings
+from dataloader_lint.doctor.sizes import Attribute
 
 
 def write(folder: Path, program: str, name: str = "train.py") -> Path:
@@ -68,3 +70,54 @@ def line_of(program: str, text: str) -> int:
     """The line of a program that holds a text."""
     lines = dedent(program).lstrip().splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+TWO_OBJECTS = """
+    from torch.utils.data import DataLoader, Dataset
+
+
+    class Log:
+        def __init__(self):
+            self.lines = []
+
+        def add(self, line):
+            self.lines.append(line)
+
+
+    class Pairs(Dataset):
+        def __init__(self, count, log):
+            self.pairs = [str(number).split() for number in range(count)]
+            self.log = log
+
+        def __len__(self):
+            return len(self.pairs)
+
+        def __getitem__(self, index):
+            self.log.add(self.pairs[index])
+            return len(self.pairs[index])
+
+
+    for batch in DataLoader(Pairs(3_000, Log()), batch_size=8, num_workers=2):
+        print(batch)
+"""
+
+
+def growing(held: int) -> LoaderRecord:
+    """A loader whose workers grow by 8 MB, and whose Dataset has a list of so many bytes."""
+    settings = Settings(2, 8, 2, False, False, "", "fork", True, 0.0, False, False)
+    record = LoaderRecord(("train.py", 27), settings, "", "Pairs")
+    sizes = [("pairs", "Pairs", 3_000, held), ("lines", "Log", 0, 56)]
+    record.contents = Contents(
+        [
+            Attribute(f"dataset.{n}", n, owner, "list", count, "", 9_000, size, 0, False)
+            for n, owner, count, size in sizes
+        ]
+    )
+    for worker in range(2):
+        lines: list[dict[str, object]] = [{"kind": "start", "worker": worker, "round": 0}]
+        lines += [
+            {"kind": "memory", "own": 10**7 + 10**6 * step, "batches": 2 * step, "samples": 16 * step}
+            for step in range(9)
+        ]
+        record.workers[worker] = lines
+    return record

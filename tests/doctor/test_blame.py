@@ -7,11 +7,10 @@ from pathlib import Path
 from dataloader_lint.diagnostics import Diagnostic, Level, Place, Position, Reason
 from dataloader_lint.doctor.diagnosis import diagnose, summary
 from dataloader_lint.doctor.findings import matching, of_loader
-from dataloader_lint.doctor.records import Contents, Epoch, LoaderRecord, Settings
+from dataloader_lint.doctor.records import Epoch, LoaderRecord, Settings
 from dataloader_lint.doctor.seen import Machine
-from dataloader_lint.doctor.sizes import Attribute
 from dataloader_lint.doctor.symptoms.failing import errors
-from doctor.programs import write
+from doctor.programs import TWO_OBJECTS, growing, write
 
 
 def finding(path: Path, line: int, code: str = "DL309", last: int = 0, places: tuple[int, ...] = ()) -> Diagnostic:
@@ -72,57 +71,6 @@ def test_an_epoch_without_a_batch() -> None:
     ]
     record.batches = 3
     assert not any(each.codes == ("DL621",) for each in summary(record, 1, Machine()).symptoms)
-
-
-TWO_OBJECTS = """
-    from torch.utils.data import DataLoader, Dataset
-
-
-    class Log:
-        def __init__(self):
-            self.lines = []
-
-        def add(self, line):
-            self.lines.append(line)
-
-
-    class Pairs(Dataset):
-        def __init__(self, count, log):
-            self.pairs = [str(number).split() for number in range(count)]
-            self.log = log
-
-        def __len__(self):
-            return len(self.pairs)
-
-        def __getitem__(self, index):
-            self.log.add(self.pairs[index])
-            return len(self.pairs[index])
-
-
-    for batch in DataLoader(Pairs(3_000, Log()), batch_size=8, num_workers=2):
-        print(batch)
-"""
-
-
-def growing(held: int) -> LoaderRecord:
-    """A loader whose workers grow by 8 MB, and whose Dataset has a list of so many bytes."""
-    settings = Settings(2, 8, 2, False, False, "", "fork", True, 0.0, False, False)
-    record = LoaderRecord(("train.py", 27), settings, "", "Pairs")
-    sizes = [("pairs", "Pairs", 3_000, held), ("lines", "Log", 0, 56)]
-    record.contents = Contents(
-        [
-            Attribute(f"dataset.{n}", n, owner, "list", count, "", 9_000, size, 0, False)
-            for n, owner, count, size in sizes
-        ]
-    )
-    for worker in range(2):
-        lines: list[dict[str, object]] = [{"kind": "start", "worker": worker, "round": 0}]
-        lines += [
-            {"kind": "memory", "own": 10**7 + 10**6 * step, "batches": 2 * step, "samples": 16 * step}
-            for step in range(9)
-        ]
-        record.workers[worker] = lines
-    return record
 
 
 def test_growth_is_explained_by_what_is_large_enough(tmp_path: Path) -> None:

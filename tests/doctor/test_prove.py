@@ -175,7 +175,7 @@ def test_the_report_has_a_line_for_each_finding_first() -> None:
     several = [Verdict(finding("DL101"), Kind.CONFIRMED, "-812 MB over 4 workers, " * 9, numbers="start 1 s -> 1 s")]
     several += [Verdict(finding("DL309"), Kind.NO_EFFECT, "nothing")] * 30
     proof = Proof(several, runs=7, seconds=61.0)
-    lines = list(command.lines_of(proof, []))
+    lines = list(command.report_lines(proof, []))
     assert lines[0] == "31 findings in the files that ran: 1 confirmed, 30 no effect here (7 runs, 61.0 s)"
     assert lines[2].startswith("confirmed       a.py:2 DL101  -812 MB over 4 workers") and len(lines[2]) <= 100
     assert lines[22] == "... and 11 more"
@@ -188,7 +188,8 @@ def test_the_report_has_a_line_for_each_finding_first() -> None:
     ("options", "message"),
     [
         (["--write", "x.diff"], "--write needs --prove"),
-        (["--measured", "x.json"], "--measured needs --prove"),
+        (["--measured", "x.json"], "--measured needs --record or --prove"),
+        (["--prove", "--record"], "--record does nothing with --prove"),
         (["--prove", "--max-wait", "20%"], "--max-wait does nothing with --prove"),
         (["--prove", "--try"], "--try does nothing with --prove"),
         (["--prove", "--output-format", "junit"], "--prove writes text or json, and not junit"),

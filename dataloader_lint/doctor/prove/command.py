@@ -14,7 +14,7 @@ from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor import words
 from dataloader_lint.doctor.prove.patches import all_patched, as_diff, silenced_line
 from dataloader_lint.doctor.prove.proving import Proof, prove
-from dataloader_lint.doctor.prove.record import NotOursError, dumped, read_if_there
+from dataloader_lint.doctor.prove.record import NotOursError, dumped, lines_of, read_if_there
 from dataloader_lint.doctor.prove.scratch import root_of
 from dataloader_lint.doctor.prove.verdicts import Kind, Verdict
 from dataloader_lint.doctor.script import Script
@@ -29,6 +29,21 @@ class RefusedError(Exception):
     """A file must not be written; the message says which, and why."""
 
 
+class Recorder:
+    """Writes the record of what was measured. Raises RefusedError, before anything runs, for a file that is none."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        with _refused(path):
+            dumped([], lines_of, os.path.dirname(os.path.abspath(path)), read_if_there(path))
+
+    def write(self, verdicts: Sequence[Verdict]) -> None:
+        """Write what is known of these findings, and keep what is known of others."""
+        if verdicts:
+            folder = os.path.dirname(os.path.abspath(self._path))
+            _write(self._path, dumped(verdicts, lines_of, folder, read_if_there(self._path)))
+
+
 def prove_script(script: Script, options: argparse.Namespace) -> bool:
     """Try the fixes of a script's findings, show the verdicts, and write what was asked for; True if one is confirmed.
 
@@ -36,9 +51,7 @@ def prove_script(script: Script, options: argparse.Namespace) -> bool:
     """
     root = root_of(script.path)
     folder = os.path.dirname(os.path.abspath(options.baseline)) if options.baseline else root
-    record = options.measured or os.path.join(folder, RECORD)
-    with _refused(record):
-        dumped([], _lines_of, root, read_if_there(record))
+    recorder = Recorder(options.measured or os.path.join(folder, RECORD))
     before = read_if_there(options.write) if options.write else ""
     if before and not before.startswith("--- "):
         raise RefusedError(f"{options.write} is there, and is no diff")
@@ -48,7 +61,7 @@ def prove_script(script: Script, options: argparse.Namespace) -> bool:
     proof = prove(script, options.limit, _tell)
     confirmed = [each for each in proof.verdicts if each.kind is Kind.CONFIRMED]
     texts, overlapping = all_patched([each.finding for each in confirmed])
-    text = as_json(proof) if options.output_format == "json" else "\n".join(lines_of(proof, overlapping))
+    text = as_json(proof) if options.output_format == "json" else "\n".join(report_lines(proof, overlapping))
     if options.output_file:
         with open(options.output_file, "w", encoding="utf-8") as file:
             file.write(text + "\n")
@@ -59,9 +72,7 @@ def prove_script(script: Script, options: argparse.Namespace) -> bool:
     if options.baseline:
         rest = [each.finding for each in proof.verdicts if each.kind is not Kind.CONFIRMED]
         _write(options.baseline, _baseline(options.baseline, rest))
-    if proof.verdicts:
-        where = os.path.dirname(os.path.abspath(record))
-        _write(record, dumped(proof.verdicts, _lines_of, where, read_if_there(record)))
+    recorder.write(proof.verdicts)
     sys.stdout.flush()
     return bool(confirmed)
 
@@ -72,12 +83,14 @@ def _refused(path: str) -> Iterator[None]:
         yield
     except (NotOursError, baseline.DamagedBaselineError) as error:
         raise RefusedError(f"{path} is there, and is {error}") from None
+    except OSError as error:
+        raise RefusedError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
 def _baseline(path: str, findings: Sequence[Diagnostic]) -> str:
     """The text of a baseline with these findings, and with those of other files that it has already."""
     folder = os.path.dirname(os.path.abspath(path))
-    entries = baseline.entries_of(findings, _lines_of, folder)
+    entries = baseline.entries_of(findings, lines_of, folder)
     text = read_if_there(path)
     names = {name for name, _, _ in entries}
     before = baseline.load(text) if text else {}
@@ -95,7 +108,7 @@ def _tell(what: str) -> None:
     print(f"dataloader-lint: {what}", file=sys.stderr, flush=True)
 
 
-def lines_of(proof: Proof, overlapping: Sequence[Diagnostic]) -> Iterator[str]:
+def report_lines(proof: Proof, overlapping: Sequence[Diagnostic]) -> Iterator[str]:
     """The report: a line for each finding, then what is known of each."""
     counts = {kind: sum(each.kind is kind for each in proof.verdicts) for kind in Kind}
     shown = ", ".join(f"{count} {kind.value}" for kind, count in counts.items() if count)
@@ -168,11 +181,3 @@ def as_json(proof: Proof) -> str:
     ]
     whole = {"stopped": proof.stopped, "runs": proof.runs, "seconds": round(proof.seconds, 1), "findings": findings}
     return json.dumps(whole, indent=2, ensure_ascii=False)
-
-
-def _lines_of(one: Diagnostic) -> list[str]:
-    try:
-        with open(one.filename, encoding="utf-8", errors="replace") as file:
-            return file.read().splitlines()
-    except OSError:
-        return []
