@@ -1,34 +1,69 @@
-"""Full collections of garbage in this process: how many there were, and how long they took."""
+"""Full collections of garbage in this process: how many there were, and how long some of them took."""
 
 from __future__ import annotations
 
 import gc
 import time
+from gc import get_stats as _get_stats  # kept, as the script may put something else into the module
+
+_TIMED = 8  # collections whose time stands for all
 
 
 class Collections:
-    """Counts the collections of all generations between `start` and `stop`. Costs nothing where there are none."""
+    """Counts the collections of all generations since `start`.
+
+    Their number comes from what Python counts anyway. Only where there are many is a function called for each, which
+    the program could find in `gc.callbacks`, until some of them have been timed.
+    """
 
     def __init__(self) -> None:
-        self.count = 0
-        self.seconds = 0.0
-        self._began = 0.0
+        self._before = 0
+        self._seconds = 0.0
+        self._timed = 0
+        self._began: float | None = None
+        self._is_timing = False
 
     def start(self) -> Collections:
         """Begin."""
-        gc.callbacks.append(self._called)
+        self._before = _full()
         return self
 
     def stop(self) -> None:
         """End."""
-        if self._called in gc.callbacks:
+        if self._is_timing:
+            self._is_timing = False
             gc.callbacks.remove(self._called)
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return _full() - self._before
+
+    @property
+    def each(self) -> float:
+        """The seconds that one takes; 0 if none was timed."""
+        return self._seconds / self._timed if self._timed else 0.0
+
+    def time_some(self) -> None:
+        """Time the next ones, unless enough were."""
+        # Not while they are called: Python would skip the program's own function behind this one.
+        if self._timed >= _TIMED:
+            self.stop()
+        elif not self._is_timing:
+            self._is_timing = True
+            gc.callbacks.append(self._called)
 
     def _called(self, phase: str, information: dict[str, int]) -> None:
         if information["generation"] < 2:
             return
         if phase == "start":
             self._began = time.perf_counter()
-        else:
-            self.count += 1
-            self.seconds += time.perf_counter() - self._began
+        elif self._began is not None:
+            self._timed += 1
+            self._seconds += time.perf_counter() - self._began
+            self._began = None
+
+
+def _full() -> int:
+    """How many collections of all generations there were since the process began."""
+    return int(_get_stats()[-1]["collections"])

@@ -137,6 +137,8 @@ class Meter:
         self._samples += size
         # What is measured must not change what the worker returns.
         with contextlib.suppress(Exception):
+            if self._is_worker and self._collections.count > 1 and 2 * self._collections.count >= self._batches:
+                self._collections.time_some()
             self._write_batch(seconds, size)
             if is_first:
                 self._look_at_first(batch, seen)
@@ -204,7 +206,7 @@ class Meter:
             batches=self._batches,
             lived=time.monotonic() - self._began,
             collections=collections.count,
-            collecting=collections.seconds,
+            collecting=collections.count * collections.each,
         )
 
     def _write_memory(self) -> None:

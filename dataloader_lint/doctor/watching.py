@@ -407,7 +407,7 @@ class _Iteration:
         self._kind = kind
         self._is_another = is_another
         self._has_looked = False
-        self._collected = (0, 0.0)
+        self._collected = 0
         self._given: float | None = None
 
     def begin(self, epoch: Epoch, dataset: Any) -> None:
@@ -425,8 +425,7 @@ class _Iteration:
         record, epoch = self.record, self._epoch
         asked = time.monotonic()
         if self._given is not None:
-            record.collections += self._collections.count - self._collected[0]
-            record.collecting += self._collections.seconds - self._collected[1]
+            self._note_collections(self._collections.count - self._collected)
             if len(record.steps) < MOST_TIMES:
                 record.steps.append(asked - self._given)
         try:
@@ -454,9 +453,17 @@ class _Iteration:
         if record.batches <= _FIRST or record.budget.allows():
             with contextlib.suppress(Exception), record.budget.charged():  # a batch of any class must pass
                 self._measure(batch)
-        self._collected = self._collections.count, self._collections.seconds
+        self._collected = self._collections.count
         self._given = time.monotonic()
         return batch
+
+    def _note_collections(self, count: int) -> None:
+        """Note that so many collections of garbage came in one step of the loop."""
+        record, collections = self.record, self._collections
+        record.collections += count
+        if record.collections > 1 and 2 * record.collections >= record.batches:
+            collections.time_some()
+            record.collecting = record.collections * collections.each
 
     def look(self, iterator: Any) -> None:
         """Look at what the loader holds, once, while that is still there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import random
 import threading
@@ -15,6 +16,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from dataloader_lint.doctor import words
+from dataloader_lint.doctor.garbage import Collections
 from dataloader_lint.doctor.measured import LoaderReport, Symptom, Trial
 from dataloader_lint.doctor.memory import (
     growth_of,
@@ -172,3 +174,22 @@ def test_an_empty_report() -> None:
     assert json.loads(report.to_json())["symptoms"] == []
     assert "Nothing wrong was measured" in report.to_html()
     assert json.loads(report.to_sarif())["runs"][0]["results"] == []
+
+
+def test_collections_are_counted_and_only_timed_where_there_are_many() -> None:
+    before = [*gc.callbacks]
+    collections = Collections().start()
+    assert (collections.count, collections.each) == (0, 0.0)
+    gc.collect()
+    gc.collect(1)
+    assert collections.count == 1 and gc.callbacks == before
+    collections.time_some()
+    assert len(gc.callbacks) == len(before) + 1
+    for _ in range(8):
+        gc.collect()
+        collections.time_some()
+    assert gc.callbacks == before
+    assert collections.count == 9 and collections.each > 0
+    collections.time_some()
+    collections.stop()
+    assert gc.callbacks == before

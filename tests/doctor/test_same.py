@@ -328,6 +328,12 @@ PROGRAMS = {
                 loader = DataLoader(Limited(), batch_size=4, num_workers=1, multiprocessing_context=method)
                 print(method, [b.tolist() for b in loader])
     """,
+    "who is called at a collection of garbage": """
+        import gc
+        class Asked(Rows):
+            def __getitem__(self, i): return len(gc.callbacks)
+        print(len(gc.callbacks), [b.tolist() for b in DataLoader(Asked(), batch_size=4, num_workers=1)], gc.callbacks)
+    """,
     "random numbers": """
         import random, numpy
         torch.manual_seed(0); random.seed(0); numpy.random.seed(0)
