@@ -8,10 +8,10 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from dataloader_lint.doctor.cleanup import end_workers
 from dataloader_lint.doctor.examining import given_up_after
 from dataloader_lint.doctor.pickling import pickled_by_path
 from dataloader_lint.doctor.randomness import sample_digest
-from dataloader_lint.doctor.watching import end_workers
 
 _START_METHODS = ("fork", "spawn")
 _SECONDS = 120.0

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Self
 
+from dataloader_lint.doctor.cleanup import end_workers, random_state_kept
 from dataloader_lint.doctor.diagnosis import diagnose
 from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.seen import machine
-from dataloader_lint.doctor.watching import STALL, Watch, end_workers, random_state_kept
+from dataloader_lint.doctor.watching import STALL, Watch
 
 _EPOCHS = 2
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
+from dataloader_lint.doctor.cleanup import end_workers, random_state_kept
 from dataloader_lint.doctor.measured import LoaderReport, Trial
-from dataloader_lint.doctor.watching import end_workers, random_state_kept
 from dataloader_lint.engine.parallel import usable_cpus
 
 _PAIRS = 3

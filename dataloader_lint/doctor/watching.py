@@ -13,36 +13,32 @@ import contextlib
 import functools
 import os
 import shutil
-import sys
 import tempfile
 import threading
 import time
 import traceback
-import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from dataloader_lint.doctor import reads, shm
+from dataloader_lint.doctor import reads
+from dataloader_lint.doctor.callers import caller, callers
 from dataloader_lint.doctor.contents import contents_of
 from dataloader_lint.doctor.garbage import Collections
 from dataloader_lint.doctor.inert import torch_functions_off
 from dataloader_lint.doctor.inside import InWorker, read_lines
+from dataloader_lint.doctor.iteration import Iteration
+from dataloader_lint.doctor.known_loaders import KnownLoader
 from dataloader_lint.doctor.meter import FIRST_MEMORY, ROUNDS, Meter
 from dataloader_lint.doctor.randomness import kind_of, sample_digest
-from dataloader_lint.doctor.records import MOST_INDICES, MOST_TIMES, Epoch, LoaderRecord, Raised, settings_of
+from dataloader_lint.doctor.records import MOST_INDICES, Epoch, LoaderRecord, Raised, settings_of
 from dataloader_lint.doctor.signals import children_ignored
 from dataloader_lint.engine.parallel import usable_cpus
 
 STALL = 120.0
 _MOST_LOADERS = 20
-_PATIENCE = 5.0  # seconds that a killed worker may take to end
-_LOOKS = 3.0  # seconds that looks at Datasets may take, and a share of the time beyond that
-_SHARE_OF_LOOKS = 0.005
 _MOST_CALLERS = 4  # lines of the user's code that lead to the constructor of a loader
 _MOST_MADE = 10_000  # loaders whose lines are kept
-_FIRST = 3  # batches that are looked at whatever that costs
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class UnsupportedTorchError(RuntimeError):
@@ -72,8 +68,8 @@ class Watch:
         self._folder = folder
         self._pid = os.getpid()
         self._is_on = False
-        self._known: list[_Known] = []
-        self._by_iterator: weakref.WeakKeyDictionary[Any, _Iteration] = weakref.WeakKeyDictionary()
+        self._known: list[KnownLoader] = []
+        self._by_iterator: weakref.WeakKeyDictionary[Any, Iteration] = weakref.WeakKeyDictionary()
         self._undo = contextlib.ExitStack()
         # By the id of the loader, since a key of its own would be asked for its hash, which may be the user's code.
         self._made: dict[int, tuple[tuple[str, int], ...]] = {}
@@ -145,7 +141,7 @@ class Watch:
                 return known.record
         if self._only is not None and not any(loader is each for each in self._only):
             return None
-        place, settings, dataset = _caller(), settings_of(loader), type(loader.dataset).__name__
+        place, settings, dataset = caller(), settings_of(loader), type(loader.dataset).__name__
         made = self._made.get(id(loader), ())
         for known in self._known:
             record = known.record
@@ -163,14 +159,14 @@ class Watch:
         os.makedirs(folder, exist_ok=True)
         record = LoaderRecord(place, settings, folder, dataset, number, made)
         self.records.append(record)
-        self._known.append(_Known(record, loader))
+        self._known.append(KnownLoader(record, loader))
         return record
 
     def note(self, error: BaseException) -> None:
         """Keep what a loader raised; the program may catch it."""
         if isinstance(error, Exception) and len(self.raised) < _MOST_LOADERS and self._is_here:
             files = tuple(os.path.abspath(each.filename) for each in traceback.extract_tb(error.__traceback__))
-            self.raised.append(Raised(f"{type(error).__name__}: {error}", _caller(), files))
+            self.raised.append(Raised(f"{type(error).__name__}: {error}", caller(), files))
 
     def _constructing(self, inner: Any) -> Any:
         @functools.wraps(inner)  # Lightning asks for its parameters
@@ -183,7 +179,7 @@ class Watch:
             if self._is_here:
                 if len(self._made) >= _MOST_MADE:
                     self._made.clear()
-                self._made[id(loader)] = tuple(_callers(_MOST_CALLERS))
+                self._made[id(loader)] = tuple(callers(_MOST_CALLERS))
 
         return __init__
 
@@ -255,7 +251,7 @@ class Watch:
             meter.attach(iterator._dataset_fetcher)
         with contextlib.suppress(TypeError):  # one of the user's, which cannot be a key
             kind = type(loader)
-            self._by_iterator[iterator] = _Iteration(
+            self._by_iterator[iterator] = Iteration(
                 record, epoch, iterator, simple, self._collections, kind, is_another=self._now.is_another
             )
         return iterator
@@ -330,7 +326,7 @@ class Watch:
 
         return _next_index
 
-    def _iteration_of(self, iterator: Any) -> _Iteration | None:
+    def _iteration_of(self, iterator: Any) -> Iteration | None:
         if not self._is_here:
             return None
         try:
@@ -354,245 +350,3 @@ class _Now(threading.local):
     worker: tuple[str, int, bool] | None = None
     record: LoaderRecord | None = None
     is_another = False
-
-
-class _Known:
-    """A record, and how to tell its loader, and that one's Dataset, without keeping them alive."""
-
-    def __init__(self, record: LoaderRecord, loader: Any) -> None:
-        self.record = record
-        self.note(loader)
-
-    def note(self, loader: Any) -> None:
-        """From now on this is the loader of the record."""
-        self._loader, self._dataset = _reference(loader), _reference(loader.dataset)
-
-    def is_of(self, loader: Any) -> bool:
-        """True if this is the loader."""
-        return self._loader() is loader
-
-    def has_dataset(self, loader: Any) -> bool:
-        """True if the loader has the same Dataset as the one before."""
-        return self._dataset() is loader.dataset
-
-
-def _reference(value: Any) -> Callable[[], Any]:
-    """A weak reference; to what takes none, such as a list, one that finds nothing."""
-    try:
-        return weakref.ref(value)
-    except TypeError:
-        return lambda: None
-
-
-class _Iteration:
-    """One iterator of a loader: the times of its batches. Holds nothing of the user's."""
-
-    def __init__(
-        self,
-        record: LoaderRecord,
-        epoch: Epoch,
-        iterator: Any,
-        simple: dict[str, str],
-        collections: Collections,
-        kind: type,
-        *,
-        is_another: bool,
-    ) -> None:
-        self.record = record
-        self._epoch = epoch
-        self._workers = list(getattr(iterator, "_workers", ()))
-        self._keeps_workers = bool(getattr(iterator, "_persistent_workers", False))
-        self._simple = simple
-        self._collections = collections
-        self._kind = kind
-        self._is_another = is_another
-        self._has_looked = False
-        self._collected = 0
-        self._given: float | None = None
-
-    def begin(self, epoch: Epoch, dataset: Any) -> None:
-        """Another epoch with the same workers, which know nothing of what the program has changed since."""
-        with contextlib.suppress(Exception):  # a Dataset that does not want to be looked at
-            for name, now in reads.simple_attributes(dataset).items():
-                before = self._simple.get(name, now)
-                if before != now:
-                    self.record.stale[name] = before, now
-        self.record.epochs.append(epoch)
-        self._epoch, self._given = epoch, None
-
-    def next(self, inner: Any, iterator: Any) -> Any:
-        """The next batch of the iterator; raises what it raises."""
-        record, epoch = self.record, self._epoch
-        asked = time.monotonic()
-        if self._given is not None:
-            self._note_collections(self._collections.count - self._collected)
-            if len(record.steps) < MOST_TIMES:
-                record.steps.append(asked - self._given)
-        try:
-            batch = inner(iterator)
-        except StopIteration:
-            epoch.ended, self._given = True, None
-            self.look(iterator)
-            self.finish()
-            raise
-        except BaseException as error:
-            record.error, self._given = f"{type(error).__name__}: {error}", None
-            with children_ignored():
-                self._wait_for_the_dead(error)
-                self.finish()
-            self.look(iterator)
-            raise
-        came = time.monotonic()
-        if epoch.batches == 0:
-            epoch.first_wait = came - asked
-        elif len(record.waits) < MOST_TIMES:
-            record.waits.append(came - asked)
-        epoch.batches += 1
-        record.batches += 1
-        record.seconds = max(record.seconds, came - record.epochs[0].started - record.paused)
-        if record.batches <= _FIRST or record.budget.allows():
-            with contextlib.suppress(Exception), record.budget.charged():  # a batch of any class must pass
-                self._measure(batch)
-        self._collected = self._collections.count
-        self._given = time.monotonic()
-        return batch
-
-    def _note_collections(self, count: int) -> None:
-        """Note that so many collections of garbage came in one step of the loop."""
-        record, collections = self.record, self._collections
-        record.collections += count
-        if record.collections > 1 and 2 * record.collections >= record.batches:
-            collections.time_some()
-            record.collecting = record.collections * collections.each
-
-    def look(self, iterator: Any) -> None:
-        """Look at what the loader holds, once, while that is still there."""
-        record, start = self.record, time.monotonic()
-        if self._has_looked or (record.contents is not None and not self._is_another):
-            return
-        self._has_looked = True
-        # Loaders that are made again, each with a Dataset of its own, must not cost the program more than a little.
-        if record.paused > max(_LOOKS, _SHARE_OF_LOOKS * (start - record.epochs[0].started)):
-            return
-        dataset = getattr(iterator, "_dataset", None)
-        found = contents_of(dataset, iterator, record, kind=self._kind)
-        if record.contents is None or found.size >= record.contents.size:
-            record.contents = found
-        record.paused += time.monotonic() - start
-
-    def _wait_for_the_dead(self, error: BaseException) -> None:
-        """Where torch says that a worker has died, or a connection to one broke, wait until its exit code is known."""
-        if not isinstance(error, (OSError, EOFError)) and "DataLoader worker" not in str(error):
-            return
-        end = time.monotonic() + _PATIENCE
-        with contextlib.suppress(ValueError, AssertionError):
-            while self._workers and all(each.exitcode is None for each in self._workers):
-                if time.monotonic() > end:
-                    return
-                time.sleep(0.01)
-
-    def _measure(self, batch: Any) -> None:
-        record = self.record
-        record.batch_bytes, record.batch_tensors = max(
-            (record.batch_bytes, record.batch_tensors), shm.batch_size_in_bytes(batch)
-        )
-        if record.settings.pin_memory and record.unpinned is None:
-            import torch
-
-            if torch.cuda.is_available():
-                record.unpinned = shm.tensors_not_pinned(batch)
-        record.shm_files = max(record.shm_files, shm.named_files())
-        now = shm.limits()
-        record.shm_size, record.descriptor_limit = now.shm_size, now.descriptor_limit
-        if now.descriptors is not None:
-            record.descriptors.setdefault(len(record.epochs), []).append((record.batches, now.descriptors))
-        if now.shm_free is not None:
-            record.shm_free.append(now.shm_free)
-
-    def finish(self) -> None:
-        """Note how the workers ended, as far as they have, and let go of them: each holds descriptors."""
-        for worker in self._workers:
-            with contextlib.suppress(ValueError, AssertionError):  # closed, or started by another process
-                if worker.pid is not None and worker.exitcode is not None:
-                    self.record.exit_codes[worker.pid] = worker.exitcode
-        if self._epoch.ended and not self._keeps_workers:
-            self._workers = []
-
-
-def end_workers(loader: Any, iterator: Any) -> None:
-    """End the workers of an iterator, whatever state they are in; none of them is left."""
-    workers = list(getattr(iterator, "_workers", ()))
-    if not workers:
-        return
-    with children_ignored():
-        with contextlib.suppress(Exception):  # torch's own way, which may fail for killed workers
-            iterator._shutdown_workers()
-        for worker in workers:
-            with contextlib.suppress(ValueError, AssertionError):
-                if worker.is_alive():
-                    worker.kill()
-                    worker.join(5)
-        with contextlib.suppress(Exception):  # where torch was not done: it must not raise for them any more
-            import torch
-
-            torch._C._remove_worker_pids(id(iterator))
-    if getattr(loader, "_iterator", None) is iterator:
-        loader._iterator = None
-
-
-def _caller() -> tuple[str, int]:
-    """File and line of the user's code that iterates the loader: the nearest frame outside torch and this package."""
-    own = _own_folders()
-    frame = sys._getframe(1)
-    nearest = ("", 0)
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith(own):
-            nearest = nearest if nearest[0] else (name, frame.f_lineno)
-            if _is_of_user(name):
-                return os.path.abspath(name), frame.f_lineno
-        if frame.f_back is None:
-            break
-        frame = frame.f_back
-    return nearest
-
-
-def _callers(most: int) -> Iterator[tuple[str, int]]:
-    """The nearest lines of the user's code that are being run, the innermost first."""
-    own = _own_folders()
-    frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and most:
-        name = frame.f_code.co_filename
-        if not name.startswith(own) and _is_of_user(name):
-            most -= 1
-            yield os.path.abspath(name), frame.f_lineno
-        frame = frame.f_back
-
-
-def _own_folders() -> tuple[str, str]:
-    import torch
-
-    return _PACKAGE + os.sep, os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
-
-
-def _is_of_user(name: str) -> bool:
-    return "site-packages" not in name and not name.startswith("<frozen")
-
-
-@contextlib.contextmanager
-def random_state_kept(loader: Any) -> Iterator[None]:
-    """Restore the states of the random generators that iterating a loader draws from in the main process."""
-    import torch
-
-    generators = [
-        each
-        for each in (getattr(loader, "generator", None), getattr(getattr(loader, "sampler", None), "generator", None))
-        if each is not None
-    ]
-    state, states = torch.get_rng_state(), [each.get_state() for each in generators]
-    try:
-        yield
-    finally:
-        torch.set_rng_state(state)
-        for each, before in zip(generators, states, strict=True):
-            each.set_state(before)
