@@ -21,7 +21,7 @@ def lint(found: Found, options: Options, fixes: str = "") -> list[Diagnostic]:
     progress = progress_for(found, options)
     jobs = options.jobs
     if not jobs and len(found.files) > 1:
-        from dataloader_lint.engine.parallel import usable_cpus
+        from dataloader_lint.engine.cpus import usable_cpus
 
         jobs = usable_cpus()
     try:

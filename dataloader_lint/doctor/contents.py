@@ -9,7 +9,7 @@ import contextlib
 import os
 from typing import Any
 
-from dataloader_lint.doctor.findings import source_files
+from dataloader_lint.doctor.own_files import source_files
 from dataloader_lint.doctor.pickling import Failure, Pickled, is_out_of_reach, pickled_by_path
 from dataloader_lint.doctor.records import Contents, LoaderRecord
 from dataloader_lint.doctor.sizes import attributes_of

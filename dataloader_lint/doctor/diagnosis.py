@@ -9,9 +9,10 @@ from statistics import median
 
 from dataloader_lint.diagnostics import Diagnostic
 from dataloader_lint.doctor import words
-from dataloader_lint.doctor.findings import lint, matching, of_loader, own_files
+from dataloader_lint.doctor.findings import lint, matching, of_loader
 from dataloader_lint.doctor.measured import Cleared, LoaderReport, Symptom, Worker
 from dataloader_lint.doctor.memory import growth_of
+from dataloader_lint.doctor.own_files import own_files
 from dataloader_lint.doctor.records import Contents, LoaderRecord, Raised
 from dataloader_lint.doctor.report import Report
 from dataloader_lint.doctor.seen import Machine

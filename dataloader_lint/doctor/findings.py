@@ -2,46 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import inspect
 import os
-import sysconfig
 from collections.abc import Iterable, Sequence
-from functools import partial
-from types import FunctionType, MethodType
-from typing import Any
 
 from dataloader_lint.diagnostics import Diagnostic, Place
-from dataloader_lint.doctor.sizes import objects_of
 
-_MOST_FILES = 60
 _LONGEST = 40  # lines of a statement that are looked at
 # Families that say something about a running loader; the opinions among them come only with a symptom.
 _OPT_IN = ("DL106", "DL306", "DL309", "DL402", "DL406", "DL606", "DL607", "DL608", "DL611", "DL617")
-
-
-def source_files(dataset: Any, functions: Iterable[Any], kinds: Iterable[type]) -> list[str]:
-    """The user's files that a loader comes from: those of its Dataset, its functions, and its classes."""
-    found = []
-    for thing in (*(type(each) for each in objects_of(dataset)), *functions, *kinds):
-        with contextlib.suppress(TypeError, OSError):  # built in, or defined at a prompt
-            whole = thing.func if type(thing) is partial else thing
-            if isinstance(whole, (type, FunctionType, MethodType)):
-                found.append(inspect.getsourcefile(inspect.unwrap(whole)) or "")
-            elif whole is not None:
-                found.append(inspect.getsourcefile(type(whole)) or "")
-    return own_files(found)
-
-
-def own_files(names: Iterable[str]) -> list[str]:
-    """The files among the names that exist and belong to no installed package."""
-    installed = tuple(
-        os.path.realpath(path) + os.sep for name, path in sysconfig.get_paths().items() if name.endswith("lib")
-    )
-    real = dict.fromkeys(os.path.realpath(name) for name in names if name and os.path.isfile(name))
-    own = [name for name in real if not name.startswith(installed) and f"{os.sep}site-packages{os.sep}" not in name]
-    return [name for name in own if name.endswith((".py", ".ipynb"))][:_MOST_FILES]
 
 
 def lint(files: Sequence[str], codes: Iterable[str] = ()) -> list[Diagnostic]:

@@ -59,7 +59,7 @@ class Iteration:
         record, epoch = self.record, self._epoch
         asked = time.monotonic()
         if self._given is not None:
-            self._note_collections(self._collections.count - self._collected)
+            self._note_collections(self._collections.count(asked - self._given) - self._collected)
             if len(record.steps) < MOST_TIMES:
                 record.steps.append(asked - self._given)
         try:
@@ -87,13 +87,15 @@ class Iteration:
         if record.batches <= _FIRST or record.budget.allows():
             with contextlib.suppress(Exception), record.budget.charged():  # a batch of any class must pass
                 self._measure(batch)
-        self._collected = self._collections.count
         self._given = time.monotonic()
+        self._collected = self._collections.count(self._given - asked)
         return batch
 
     def _note_collections(self, count: int) -> None:
         """Note that so many collections of garbage came in one step of the loop."""
         record, collections = self.record, self._collections
+        if not count:
+            return
         record.collections += count
         if record.collections > 1 and 2 * record.collections >= record.batches:
             collections.time_some()

@@ -137,8 +137,10 @@ class Meter:
         self._samples += size
         # What is measured must not change what the worker returns.
         with contextlib.suppress(Exception):
-            if self._is_worker and self._collections.count > 1 and 2 * self._collections.count >= self._batches:
-                self._collections.time_some()
+            if self._is_worker:
+                collected = self._collections.count(seconds)
+                if collected > 1 and 2 * collected >= self._batches:
+                    self._collections.time_some()
             self._write_batch(seconds, size)
             if is_first:
                 self._look_at_first(batch, seen)
@@ -205,8 +207,8 @@ class Meter:
             samples=self._samples,
             batches=self._batches,
             lived=time.monotonic() - self._began,
-            collections=collections.count,
-            collecting=collections.count * collections.each,
+            collections=collections.count(),
+            collecting=collections.count() * collections.each,
         )
 
     def _write_memory(self) -> None:

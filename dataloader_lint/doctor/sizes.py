@@ -23,6 +23,7 @@ from dataloader_lint.doctor.pickling import pickled
 _MOST_OWNERS = 60
 _DEEPEST = 4
 _SAMPLED = 500  # elements of a container that stand for all of them
+_LONG = 10_000  # elements of a container from which on they stand for its pickled size, too
 _SECONDS = 10.0
 _MOST_PICKLED = 256 * 2**20
 
@@ -111,12 +112,24 @@ def _has_attributes(value: object) -> bool:
 def _attribute(path: str, name: str, owner: type, value: Any, end: float) -> Attribute:
     objects, size = measure(value)
     left = max(0.05, end - time.monotonic())
-    as_bytes = pickled(value, most=_MOST_PICKLED, seconds=left)
+    sent, is_cut = _sent(value, left)
     elements = len(value) if issubclass(type(value), Collection) and has_length(value) else None
     first = next(iter(value), None) if is_container(value, list, tuple, dict, set, frozenset) else None
     element = type(first).__name__ if elements and first is not None else ""
     kind = type(value).__name__
-    return Attribute(path, name, owner.__name__, kind, elements, element, objects, size, as_bytes.size, as_bytes.is_cut)
+    return Attribute(path, name, owner.__name__, kind, elements, element, objects, size, sent, is_cut)
+
+
+def _sent(value: Any, seconds: float) -> tuple[int, bool]:
+    """The bytes that a value is pickled as, and if that was cut short; a long list or dict is sampled."""
+    some, scale = value, 1.0
+    if is_container(value, list, tuple, dict) and len(value) > _LONG:
+        step = len(value) // _SAMPLED
+        each = value.items() if is_container(value, dict) else value
+        some = list(islice(each, 0, None, step))
+        scale = len(value) / len(some)
+    found = pickled(some, most=_MOST_PICKLED, seconds=seconds)
+    return round(found.size * scale), found.is_cut
 
 
 def measure(value: Any, depth: int = 0) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dataloader_lint.doctor.cleanup import end_workers, random_state_kept
 from dataloader_lint.doctor.measured import LoaderReport, Trial
-from dataloader_lint.engine.parallel import usable_cpus
+from dataloader_lint.engine.cpus import usable_cpus
 
 _PAIRS = 3
 _BATCHES = 50

@@ -33,7 +33,7 @@ from dataloader_lint.doctor.meter import FIRST_MEMORY, ROUNDS, Meter
 from dataloader_lint.doctor.randomness import kind_of, sample_digest
 from dataloader_lint.doctor.records import MOST_INDICES, Epoch, LoaderRecord, Raised, settings_of
 from dataloader_lint.doctor.signals import children_ignored
-from dataloader_lint.engine.parallel import usable_cpus
+from dataloader_lint.engine.cpus import usable_cpus
 
 STALL = 120.0
 _MOST_LOADERS = 20

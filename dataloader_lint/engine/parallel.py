@@ -147,10 +147,3 @@ def _lint(run: Run, paths: list[str]) -> Iterator[Done]:
         start = perf_counter()
         found = run.lint_file(path)
         yield path, found, perf_counter() - start
-
-
-def usable_cpus() -> int:
-    """How many processes can run at the same time."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

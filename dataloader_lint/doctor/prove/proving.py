@@ -14,7 +14,7 @@ from typing import Any
 from dataloader_lint.diagnostics import Diagnostic, Level
 from dataloader_lint.doctor import words
 from dataloader_lint.doctor.diagnosis import HELD, diagnose, held_by
-from dataloader_lint.doctor.findings import own_files
+from dataloader_lint.doctor.own_files import own_files
 from dataloader_lint.doctor.prove.measures import Measure, measure_of
 from dataloader_lint.doctor.prove.patches import findings_in, patched
 from dataloader_lint.doctor.prove.scratch import Scratch, scratch_of
