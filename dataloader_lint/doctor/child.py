@@ -31,6 +31,7 @@ _THREADS = "OMP_NUM_THREADS"
 _HOOK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hook")
 _PAUSE = 2.0  # seconds between two times that what was seen is written down
 _SHARE = 0.0025  # of the time that this may take
+_SHARE_OF_CHANGES = 0.01  # where an epoch has ended, or something was raised, and at first 0.1 seconds
 
 
 class Enough(SystemExit):
@@ -59,6 +60,8 @@ class _Watching:
         self._watch: Watch | None = None
         self._dumps: Callable[[object], bytes] | None = None
         self._next = 0.0
+        self._began = time.monotonic()
+        self._spent = 0.0
         self._problem = ""
         self._is_enough = False
 
@@ -80,7 +83,7 @@ class _Watching:
         watch.digests = self._plan.get("digests", 0)
         watch.indices = bool(self._plan.get("indices"))
         self._prepare()
-        watch.on_batch, watch.on_change = self._on_batch, self._write
+        watch.on_batch, watch.on_change = self._on_batch, self._on_change
         if self._plan.get("try"):
             watch.on_loader = self._try
         try:
@@ -117,6 +120,10 @@ class _Watching:
             self._is_enough = True
             raise Enough
         if time.monotonic() >= self._next:
+            self._write()
+
+    def _on_change(self) -> None:
+        if self._spent <= max(0.1, _SHARE_OF_CHANGES * (time.monotonic() - self._began)):
             self._write()
 
     def _try(self, loader: Any, record: LoaderRecord) -> None:
@@ -161,6 +168,7 @@ class _Watching:
         except Exception:  # a full disk, a folder that is gone, modules that the script has changed: it goes on
             self._next = float("inf")
         now = time.monotonic()
+        self._spent += now - began
         self._next = max(self._next, now + max(_PAUSE, (now - began) / _SHARE))
 
     def end(self) -> None:

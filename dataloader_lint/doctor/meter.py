@@ -47,7 +47,7 @@ class Meter:
     ) -> None:
         self._dataset = dataset
         self._reads_memory = reads_memory
-        self._budgets = budgets or Budgets()
+        self._budgets = budgets or Budgets(is_late=round >= ROUNDS)
         self._path = path
         self._lines = MOST_LINES
         self._is_worker = worker >= 0
@@ -80,7 +80,7 @@ class Meter:
     def attach(self, fetcher: Any) -> None:
         """Time the fetches of an epoch, which this fetcher is made for."""
         self._epoch += 1
-        self._at_start = self._states()
+        self._at_start = self._states() if self._is_early else {}
         self.write("epoch", epoch=self._epoch, states=self._at_start)
         # Without a circle: the Dataset must be freed when its iterator is.
         fetch, reference, collate = type(fetcher).fetch, weakref.ref(fetcher), fetcher.collate_fn
@@ -142,7 +142,7 @@ class Meter:
                 if collected > 1 and 2 * collected >= self._batches:
                     self._collections.time_some()
             self._write_batch(seconds, size)
-            if is_first:
+            if looks:
                 self._look_at_first(batch, seen)
                 if opened:
                     self.write("opened", names=opened, size=size)

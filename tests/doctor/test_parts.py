@@ -7,6 +7,7 @@ import gc
 import json
 import random
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from torch.utils.data import DataLoader
 
 from dataloader_lint.doctor import words
 from dataloader_lint.doctor.garbage import Collections
+from dataloader_lint.doctor.inside import read_lines
 from dataloader_lint.doctor.measured import LoaderReport, Symptom, Trial
 from dataloader_lint.doctor.memory import (
     growth_of,
@@ -24,6 +26,7 @@ from dataloader_lint.doctor.memory import (
     memory_of_this_process,
     threads_of_this_process,
 )
+from dataloader_lint.doctor.meter import Meter
 from dataloader_lint.doctor.pickling import pickled, pickled_by_path
 from dataloader_lint.doctor.randomness import generator_states, sample_digest
 from dataloader_lint.doctor.records import settings_of
@@ -194,3 +197,28 @@ def test_collections_are_counted_and_only_timed_where_there_are_many() -> None:
     collections.time_some()
     collections.stop()
     assert gc.callbacks == before
+
+
+class _Fetcher:
+    """Fetches as torch's own does, by its `collate_fn`."""
+
+    def __init__(self) -> None:
+        self.collate_fn: Callable[[list[int]], object] = list
+
+    def fetch(self, index: list[int]) -> object:
+        return self.collate_fn(index)
+
+
+def test_a_worker_that_is_one_of_many_rounds_measures_little(tmp_path: Path) -> None:
+    def kinds(round_: int) -> list[str]:
+        folder = tmp_path / str(round_)
+        folder.mkdir()
+        meter = Meter([1, 2, 3], 0, round_, str(folder / "1.jsonl"))
+        fetcher = _Fetcher()
+        meter.attach(fetcher)
+        assert fetcher.fetch([0, 1]) == [0, 1]
+        return [line["kind"] for line in read_lines(str(folder))[1]]
+
+    expensive = {"memory", "drawn", "samples", "variables"}
+    assert expensive <= {*kinds(2)}
+    assert not expensive & {*kinds(3)} and {"start", "epoch", "batch", "state"} <= {*kinds(4)}
