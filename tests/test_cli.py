@@ -346,7 +346,7 @@ def test_files_that_cannot_matter_import_next_to_nothing() -> None:
     more = imported_by() - set(bare.stdout.split())
     assert more <= {
         "All checks passed! 2 files, no DataLoader or Dataset in them.", "__future__",
-        "dataloader_lint.engine", "dataloader_lint.engine.parallel",
+        "dataloader_lint.engine", "dataloader_lint.engine.cpus", "dataloader_lint.engine.parallel",
         "dataloader_lint.engine.run", "gc",
         "dataloader_lint.source.projects", "dataloader_lint", "dataloader_lint.cli", "dataloader_lint.settings",
         "dataloader_lint.cli.command", "dataloader_lint.cli.linting", "dataloader_lint.cli.options",

@@ -117,7 +117,7 @@ def test_the_guard_stands_apart(above: str, blank_lines: int) -> None:
     )
     result = fix_source(f"{start}# the work\n{loop}".encode(), "/nonexistent/script.py", unsafe=True)
     lines = result.source.decode().splitlines()
-    guard = lines.index('if __name__ == "__main__":')
+    guard = lines.index("if __name__ == '__main__':")  # in the quotes of the file
     assert lines[guard + 1] == "    # the work"
     assert guard - max(number for number, line in enumerate(lines[:guard]) if line) == max(blank_lines, 1) + 1
 
