@@ -106,6 +106,23 @@ def test_what_is_written_runs_on_the_torch_that_the_project_requires(required: s
     assert (code, Path("a.py").read_text()) == (0, text.format(f"4 if workers > 0 else {idle}")), out + err
 
 
+@pytest.mark.parametrize(
+    ("required", "line", "is_fixed"),
+    [
+        ("torch", "pass", True),
+        ("torch==0.3.1", "pass", False),
+        ("torch", "rows = Variable(rows, volatile=True)", False),
+    ],
+)
+def test_torch_before_0_4_has_no_non_blocking(required: str, line: str, is_fixed: bool) -> None:
+    Path("requirements.txt").write_text(required + "\n")
+    head = "from torch.utils.data import DataLoader, TensorDataset\n\n"
+    loop = "for (rows,) in DataLoader(TensorDataset(data), num_workers=2, pin_memory=True):\n    run(rows.cuda())\n    "
+    Path("a.py").write_text(head + loop + line + "\n")
+    run("--fix", "--unsafe-fixes", "--select", "DL401", "a.py")
+    assert ("non_blocking" in Path("a.py").read_text()) is is_fixed
+
+
 def test_what_cannot_be_fixed_remains() -> None:
     Path("a.py").write_text(SAFE)
     Path("b.py").write_text(HOPELESS)

@@ -28,6 +28,7 @@ def _before(package: str, major: int) -> re.Pattern[str]:
 # numpy>=2.0, numpy==2.1.*, numpy = "^2"
 NEW_NUMPY = re.compile(r"""\bnumpy(?![\w-])[ \t"'=]{0,50}(?:>=?|={1,3}|~=|\^)[ \t"']{0,50}[2-9]\b""", re.IGNORECASE)
 OLD_PANDAS = _before("pandas", 3)
+TORCH_BEFORE_0_4 = re.compile(r"""\b(?:py)?torch[ \t]{0,50}(?:={1,3}|~=|<=?)[ \t]{0,50}0\.[0-3]\b""", re.IGNORECASE)
 OLD_TORCH = _before("(?:py)?torch", 2)
 
 

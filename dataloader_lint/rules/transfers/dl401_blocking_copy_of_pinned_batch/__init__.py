@@ -39,6 +39,7 @@ page-locked copy and does not get the overlap.
 - Silent if the target is known to be the CPU or MPS. An option that is the CPU by default may be set to another device.
 - Silent if the data was on a device before the loader was made.
 - Silent for a single batch, `next(iter(loader))` outside of loops and of functions that loops in the file call.
+- Silent if `torch.cuda.synchronize()` follows the copies at once.
 
 On Apple GPUs (MPS) a copy with `non_blocking=True` can read or write memory that is in use, without an error. If the
 device may be MPS, or comes from `torch.accelerator`, the message says so.
@@ -97,6 +98,7 @@ There is no fix if
 - objects of another class may be moved
 - another positional argument may already be `non_blocking`
 - the tensor in pinned memory is written to after the move: the copy might then see the new values
+- the project requires torch before 0.4, or the file says `volatile=True`: there the argument is called `async`
 
 ## When to ignore it
 If the copy takes no relevant time.
@@ -173,6 +175,7 @@ def _pinned(transfer: Transfer) -> Origin | None:
     """The loader whose pinned batches a move copies while the CPU waits; None if it does not, or may not be reached."""
     from dataloader_lint.rules.transfers.dl401_blocking_copy_of_pinned_batch.witness import (
         is_of_single_batch,
+        is_waited_for,
         pinned_origin,
     )
 
@@ -181,7 +184,7 @@ def _pinned(transfer: Transfer) -> Origin | None:
     if not transfer.is_surely_blocking:
         return None
     pinned = pinned_origin(transfer)
-    if pinned is None or is_of_single_batch(transfer):
+    if pinned is None or is_of_single_batch(transfer) or is_waited_for(transfer):
         return None
     pins = pinned.loader.known("pin_memory")
     is_optional = pins is None or bool(pins.default)  # then the option that leads here may turn off the pinning, too
@@ -219,9 +222,13 @@ def _flag(transfer: Transfer) -> str:
 
 def fix(transfer: Transfer, editor: Editor) -> Repair | None:
     from dataloader_lint.edits import RefusedError, Repair, pass_flag, replace
+    from dataloader_lint.semantics.project.required_versions import TORCH_BEFORE_0_4, demands
 
     if transfer.call not in editor.tree:
         raise RefusedError(IN_OTHER_FILE)
+    texts = transfer.ev.project.requirements(transfer.frame.scope.module.path)
+    if "volatile=True" in editor.text or any(demands(text, TORCH_BEFORE_0_4) for text in texts):
+        raise RefusedError("written for torch before 0.4")
     if not transfer.takes_non_blocking:
         raise RefusedError("the method takes no `non_blocking`")
     if transfer.source_is_written_after:

@@ -53,6 +53,19 @@ def is_of_single_batch(transfer: Transfer) -> bool:
     )
 
 
+def is_waited_for(transfer: Transfer) -> bool:
+    """True if `torch.cuda.synchronize()` follows the copies at once, to measure them: no copy can overlap with work."""
+    tree = transfer.frame.scope.module.tree
+    line = next((each for each in tree.ancestors(transfer.call) if isinstance(each, cst.SimpleStatementLine)), None)
+    body = getattr(tree.parent(line), "body", ()) if line is not None else ()
+    below = [each for each in body if tree.order(each) > tree.order(line)] if line is not None else []
+    for each in below:
+        calls = {last_name(call.func) for call in tree.find(each, cst.Call)}
+        if calls.isdisjoint(("cuda", "to")):
+            return "synchronize" in calls
+    return False
+
+
 def _what_runs(call: cst.Call, tree: Tree) -> Node:
     """A call, or the comprehension that iterates over it: the first iterable is evaluated once."""
     for above in tree.ancestors(call):
