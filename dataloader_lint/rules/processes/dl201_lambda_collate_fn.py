@@ -59,6 +59,8 @@ A lambda that only calls a function of the module, an imported one, or a method 
 replaced by that function, or by a `functools.partial` of it. That is unsafe if a string of the module holds the name of
 the function, which may be patched, or if the module stores an attribute that is bound.
 
+It is unsafe as well where the loader is made at module level without a main guard: workers fail until DL206 is fixed.
+
 There is no fix if the lambda uses something that cannot be pickled either, such as a lock or an open file, if the class
 of the Dataset stands in a function, or if the loader has no number of workers yet.
 
@@ -107,6 +109,7 @@ def find(file: File) -> Iterable[Callback]:
 
 
 def check(callback: Callback, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.processes._shared.guarded_fixes import with_guard
     from dataloader_lint.semantics.syntax.outermost import outermost_definition
 
     loader = callback.loader
@@ -119,7 +122,11 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
     problem = f"the `{loader.kind.spelling('collate_fn')}` of `{loader.name}` is a lambda{in_partial}: {effect}"
     advice = define_function(callback.is_in_notebook)
     has_workers = has_number_of_workers(loader)
-    repair = partial(fix, callback) if has_workers and not callback.is_in_notebook else None
+    repair = (
+        partial(with_guard, [callback.loader], partial(fix, callback))
+        if has_workers and not callback.is_in_notebook
+        else None
+    )
     cause = outermost_definition(callback.function.node, file.tree) or "module"
     level = None if has_workers else Level.NOTE
     if not has_workers:

@@ -115,6 +115,7 @@ def find(file: File) -> Iterable[Callback]:
 
 
 def check(callback: Callback, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.processes._shared.guarded_fixes import with_guard
     from dataloader_lint.semantics.syntax.outermost import outermost_definition
 
     loader = callback.loader
@@ -134,7 +135,11 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
     problem = f"`{callback.name}` is a nested `{option}`: {effect}"
     advice = move_function(callback.is_in_notebook)
     has_workers = has_number_of_workers(loader)
-    repair = partial(fix, callback) if has_workers and not callback.is_in_notebook else None
+    repair = (
+        partial(with_guard, [callback.loader], partial(fix, callback))
+        if has_workers and not callback.is_in_notebook
+        else None
+    )
     cause = outermost_definition(callback.function.node, callback.function.scope.module.tree)
     level = None if has_workers else Level.NOTE
     if not has_workers:

@@ -55,7 +55,8 @@ def make(dataset, priority):
 Safe for a lambda: it becomes a module-level function that does the same. Unsafe for a nested function: it moves to
 module level, and the variables that it uses are bound when the loader is made. There is no fix in a notebook.
 
-A function that only calls another one with its own arguments is replaced by that.
+A function that only calls another one with its own arguments is replaced by that. All of it is unsafe where the loader
+is made at module level without a main guard: workers fail until DL206 is fixed.
 
 ## When to ignore it
 If the program only ever forks its workers: by its start method, and on a Python before 3.14.
@@ -111,6 +112,7 @@ def find(file: File) -> Iterable[Callback]:
 
 
 def check(callback: Callback, file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.processes._shared.guarded_fixes import with_guard
     from dataloader_lint.semantics.syntax.outermost import outermost_definition
 
     loader = callback.loader
@@ -129,7 +131,7 @@ def check(callback: Callback, file: File) -> Iterator[Finding]:
         return
     else:
         return
-    repair = None if callback.is_in_notebook else partial(fix, callback)
+    repair = None if callback.is_in_notebook else partial(with_guard, [callback.loader], partial(fix, callback))
     defined = callback.function.node
     place = outermost_definition(defined, file.tree) if defined in file.tree else ""
     cause = f"{place}:{'lambda' if callback.is_lambda else callback.name}"

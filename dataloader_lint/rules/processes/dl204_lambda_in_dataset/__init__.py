@@ -71,7 +71,8 @@ module-level class with `__call__`.
 ## Fix safety
 Safe for a lambda that uses no variables of the enclosing function: it becomes a module-level function. Unsafe
 otherwise, since those variables are then bound when the object is made. A function that only calls another one is
-replaced by that, or by a `functools.partial` of it: safe if both call their parameters the same.
+replaced by that, or by a `functools.partial` of it: safe if both call their parameters the same. All of it is unsafe at
+module level where the file makes loaders there without a main guard: workers fail until DL206 is fixed.
 
 There is no fix in a notebook, for lambdas that no name would tell apart, and for those that use something that cannot
 be pickled either, such as a lock or an open file.
@@ -127,6 +128,7 @@ RULE = Rule(
 
 
 def check(file: File) -> Iterator[Finding]:
+    from dataloader_lint.rules.processes._shared.guarded_fixes import with_guard
     from dataloader_lint.rules.processes.dl204_lambda_in_dataset.pipeline_functions import pipeline_functions
     from dataloader_lint.rules.processes.dl204_lambda_in_dataset.unpicklable import kept_functions
     from dataloader_lint.semantics.syntax.outermost import outermost_definition
@@ -144,7 +146,8 @@ def check(file: File) -> Iterator[Finding]:
             problem = f"`{kept.keeper}` holds `{kept.name}`{more}{through} of this notebook: {NOT_IN_WORKERS}"
         else:
             problem = f"`{kept.keeper}` holds {_subject(kept)}{more}{through}: {PICKLING_FAILS}"
-        repair = None if kept.is_in_notebook else partial(fix, kept, file.ev)
+        loaders = file.loaders if kept.node in file.tree and file.tree.scope_of(kept.node).function is None else ()
+        repair = None if kept.is_in_notebook else partial(with_guard, loaders, partial(fix, kept, file.ev))
         spelled = _spelled(kept, file)
         is_repeated = bool(spelled) and len(places[spelled]) > 1  # one function at module level serves all of them
         cause = spelled if is_repeated else outermost_definition(kept.node, file.tree) or "module"
