@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.rules.threads.dl502_thread_limit_set_too_late.late_limits import LateLimit
+    from dataloader_lint.semantics.syntax.tree import Node, Tree
 
 RULE = Rule(
     "DL502",
@@ -111,5 +112,34 @@ def fix(limit: LateLimit, file: File, editor: Editor) -> Repair | None:
     if not limit.is_at_import or is_library:  # importing the module would limit others, or limit at all
         raise RefusedError("importing the module would limit others")
     code = editor.code(limit.statement)
-    edits = (insert_before(editor, limit.import_node, code), remove_statement(editor, limit.node, moved=code))
+    place = _first_foreign_import(limit, file.tree)
+    edits = (insert_before(editor, place, code), remove_statement(editor, limit.node, moved=code))
     return Repair(Safety.UNSAFE, f"Set `{limit.variable}` before `{limit.library}` is imported", edits)
+
+
+def _first_foreign_import(limit: LateLimit, tree: Tree) -> Node:
+    """The first import between that of `os` and that of the library which is not of the standard library.
+
+    NumPy and others read such variables as well when they are loaded.
+    """
+    import sys
+
+    import libcst as cst
+
+    from dataloader_lint.semantics.syntax.names import dotted
+
+    home = tree.parent(tree.parent(limit.import_node) or limit.import_node)
+    found: Node = limit.import_node
+    for line in reversed(getattr(home, "body", ())):
+        part = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
+        if tree.order(line) >= tree.order(limit.import_node) or not isinstance(part, cst.Import | cst.ImportFrom):
+            continue
+        names = [dotted(each.name) for each in part.names] if isinstance(part, cst.Import) else [dotted(part.module)]
+        roots = {name.partition(".")[0] for name in names}
+        if "os" in roots:
+            break
+        if roots.isdisjoint(sys.stdlib_module_names):
+            found = part
+    else:
+        return limit.import_node  # `os` is imported elsewhere
+    return found
