@@ -16,12 +16,11 @@ from dataloader_lint.edits.imports import need_import
 from dataloader_lint.edits.lift import extent, remove_definition
 from dataloader_lint.edits.repair import Edit, RefusedError
 from dataloader_lint.edits.uses import names_in
+from dataloader_lint.semantics.libraries.calls import row
 from dataloader_lint.semantics.syntax.expressions import Function, last_name, parameters
 from dataloader_lint.semantics.syntax.names import Binding, Kind, bindings_of, dotted
 from dataloader_lint.semantics.syntax.tree import Scope
 
-# No pickle finds these functions of torch 2.13 by their names; it finds the other 723 that are not private.
-_NOT_FOUND_BY_NAME = frozenset({"lu", "quantized_gru", "quantized_lstm", "unique", "unique_consecutive"})
 _TYPES = frozenset({"bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"})
 
 # The parameters that a callee takes by position or keyword, as far as they are known; None unless it is known to be a
@@ -328,11 +327,9 @@ def _is_plain_member(editor: Editor, callee: cst.BaseExpression) -> bool:
 def _is_function_of(binding: Binding, callee: str) -> bool:
     """True if an import brings what looks like a function, and a pickle finds that by its name."""
     name, _, member = callee.partition(".")
-    if binding.imported == "torch" and callee.rpartition(".")[2] in _NOT_FOUND_BY_NAME:
-        return False
     is_standard = binding.imported.partition(".")[0] in sys.stdlib_module_names
     full = ".".join(part for part in (binding.imported, binding.member, member) if part)
-    if (member and is_standard) or "random" in full.split(".")[:-1]:
+    if row(full).hides_name or (member and is_standard) or "random" in full.split(".")[:-1]:
         return (
             False  # `random.seed` and `numpy.random.seed` are methods of a hidden object, of which a pickle is a copy
         )

@@ -52,6 +52,7 @@ class Call:
     spawns: bool = False  # starts processes that are spawned, not forked
     sets_start_method: bool = False
     seeds: str = ""  # seeds the `global` generator, or one of its `own`
+    hides_name: bool = False  # pickle cannot find the function by its name
     memoises: bool = False  # decorates a function whose results it keeps
     runs_command_line: bool = False  # runs a function with arguments from the command line
 
