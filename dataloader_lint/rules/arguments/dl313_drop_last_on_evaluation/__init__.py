@@ -163,9 +163,11 @@ def fix(found: Evaluation, editor: Editor) -> Repair | None:
 
 def _advice(found: Evaluation) -> str:
     """What to do, in an order that keeps the metric right: a last batch with fewer samples must not upset it first."""
+    from dataloader_lint.rules.arguments.dl313_drop_last_on_evaluation.batch_means import stacks_batches
+
     if found.counts_full_batches:
         return "count `len(batch)` samples in the loop, then use `drop_last=False`"
-    if found.stacks_batches:
+    if stacks_batches(found.step.node, found.step.module.tree):
         return "concatenate the batches there, then use `drop_last=False`"
     return "use `drop_last=False`"
 

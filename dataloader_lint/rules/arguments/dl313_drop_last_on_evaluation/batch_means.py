@@ -1,4 +1,4 @@
-"""Metrics that are a mean over batches, in which a smaller last batch would count as much as the others.
+"""What a smaller last batch would upset: a mean over batches, where it would count as much as the others, and a stack.
 
 Only what surely counts samples is let through: a metric that is computed in another way is taken for such a mean.
 """
@@ -11,11 +11,13 @@ from collections.abc import Iterator
 import libcst as cst
 
 from dataloader_lint.semantics.syntax.expressions import last_name, positional_of
+from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.tree import Node, Scope, Tree
 
 MEANS = frozenset({"average", "fmean", "mean", "nanmean"})
 _DIVIDING = frozenset({"div", "div_", "divide", "divide_", "floor_divide", "true_divide"})
 _JOINING = frozenset({"cat", "concat", "concatenate", "from_iterable", "hstack", "vstack"})
+_STACKING = frozenset({"array", "asarray", "stack"})
 _SIZES = frozenset({"nelement", "num_graphs", "numel", "shape", "size", "sum"})
 _WEIGHTS = frozenset({"count", "labels", "n", "references", "target", "targets", "weight"})
 _OF_BATCHES = re.compile("loader|batches|iter")
@@ -124,29 +126,35 @@ def _is_in_body(node: Node, loop: Node, tree: Tree) -> bool:
 
 def _uses_one_of_each(loop: Node, home: Scope, tree: Tree) -> bool:
     """True if a list with one entry for each batch is put to another use than to be joined."""
-    names: set[str] = set()
+    lists = list(_lists_of_batches(loop, home, tree))
+    if any(not isinstance(each, cst.Name) for each in lists):
+        return True
+    if isinstance(loop, cst.CompFor) and not any(tree.is_inside(each, tree.statement_of(loop)) for each in lists):
+        made = tree.parent(loop)
+        if made is None or not _is_given_to(made, _JOINING | {"sum"}, tree):
+            return True
+    return any(not _is_joined(use, tree) for each in lists for use in tree.named(home.node, dotted(each)))
+
+
+def stacks_batches(loop: Node, tree: Tree) -> bool:
+    """True if an array is made of a list with one entry for each batch, which then must have one size."""
+    home = tree.scope_of(loop).function or tree.root
+    lists = {dotted(each) for each in _lists_of_batches(loop, home, tree)}
+    calls = (call for call in home.within(cst.Call) if call.args and last_name(call.func) in _STACKING)
+    return any(dotted(call.args[0].value) in lists for call in calls)
+
+
+def _lists_of_batches(loop: Node, home: Scope, tree: Tree) -> Iterator[cst.BaseExpression]:
+    """What the lists with one entry for each batch are called, where the function that has the loop fills them."""
     for call in tree.find(home.node, cst.Call):
         if isinstance(call.func, cst.Attribute) and call.args:
             method, is_list = call.func.attr.value, isinstance(call.args[0].value, cst.List)
             if method == "append" or (method == "extend" and is_list):
-                if not isinstance(call.func.value, cst.Name):
-                    return True
-                names.add(call.func.value.value)
-    for changed in tree.find(home.node, cst.AugAssign):
-        if isinstance(changed.value, cst.List):
-            if not isinstance(changed.target, cst.Name):
-                return True
-            names.add(changed.target.value)
-    if isinstance(loop, cst.CompFor):
-        made = tree.parent(loop)
-        assign = tree.statement_of(loop)
-        targets = [each.target for each in tree.find(assign, cst.AssignTarget)]
-        is_bound = any(each.value is made for each in tree.find(assign, cst.Assign))
-        if is_bound and len(targets) == 1 and isinstance(targets[0], cst.Name):
-            names.add(targets[0].value)
-        elif made is None or not _is_given_to(made, _JOINING | {"sum"}, tree):
-            return True
-    return any(not _is_joined(use, tree) for name in names for use in tree.named(home.node, name))
+                yield call.func.value
+    yield from (each.target for each in tree.find(home.node, cst.AugAssign) if isinstance(each.value, cst.List))
+    for assign in tree.find(tree.statement_of(loop), cst.Assign) if isinstance(loop, cst.CompFor) else ():
+        if assign.value is tree.parent(loop):
+            yield from (each.target for each in assign.targets)
 
 
 def _is_joined(use: cst.Name, tree: Tree) -> bool:

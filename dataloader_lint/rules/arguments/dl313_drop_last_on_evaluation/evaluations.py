@@ -69,23 +69,6 @@ class Evaluation:
         return any(BATCH_SIZE.fullmatch(word) for word in words)
 
     @property
-    def stacks_batches(self) -> bool:
-        """True if an array is made of a list with one entry for each batch, which then must have one size."""
-        tree, loop = self.step.module.tree, self.step.node
-        if isinstance(loop, cst.For):
-            adds = (call for call in tree.find(loop.body, cst.Call) if last_name(call.func) == "append")
-            lists = {dotted(call.func).rpartition(".")[0] for call in adds}
-        else:
-            statement = tree.statement_of(loop)
-            targets = tree.find(statement, cst.AssignTarget) if isinstance(loop, cst.CompFor) else ()
-            lists = {dotted(each.target) for each in targets}
-        outer = tree.scope_of(loop).function or tree.root
-        return any(
-            call.args and dotted(call.args[0].value) in lists and last_name(call.func) in ("array", "asarray", "stack")
-            for call in outer.within(cst.Call)
-        )
-
-    @property
     def alternatives(self) -> Iterator[Loader]:
         """What the loop goes through instead if a key, or an option that decides what is made, is something else."""
         loader = self.loader

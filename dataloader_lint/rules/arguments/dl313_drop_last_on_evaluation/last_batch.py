@@ -6,7 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from dataloader_lint.rules.arguments.dl313_drop_last_on_evaluation.batch_means import MEANS, averages_batches
+from dataloader_lint.rules.arguments.dl313_drop_last_on_evaluation.batch_means import (
+    MEANS,
+    averages_batches,
+    stacks_batches,
+)
 from dataloader_lint.rules.arguments.dl313_drop_last_on_evaluation.evaluations import (
     BATCH_SIZE,
     LOADER_METHODS,
@@ -26,11 +30,11 @@ def obstacle(found: Evaluation) -> str:
 
 def _obstacle_of(found: Evaluation) -> str:
     """The same for one of the loops or methods that evaluate with a loader."""
-    if found.counts_full_batches or found.stacks_batches:
+    loop, tree = found.step.node, found.step.module.tree
+    if found.counts_full_batches or stacks_batches(loop, tree):
         return "the loop has to change first"
     if not _is_for_evaluation(found):
         return "the loader may train as well"
-    loop, tree = found.step.node, found.step.module.tree
     if _writes_size_again(found):
         return "the evaluation has the batch size as a number"
     if isinstance(loop, cst.Return):
