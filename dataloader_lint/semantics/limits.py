@@ -162,9 +162,6 @@ START_DEPTH: Final = 6
 # Calls within each other between a loop over epochs and a loop over a loader.
 EPOCH_DEPTH: Final = 3
 
-# Calls that a loader is followed through to what iterates over it.
-SINGLE_PASS_DEPTH: Final = 4
-
 # Objects within each other that keep a Dataset.
 UNREAD_DEPTH: Final = 4
 

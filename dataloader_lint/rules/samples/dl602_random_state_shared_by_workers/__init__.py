@@ -40,7 +40,7 @@ Not reported:
 - pipelines of albumentations without a transform that is known to be random, and those of projects that require
   albumentationsx or a version before 1.4.21
 - generators from a constructor that are made or seeded again somewhere in worker code
-- a seed made of the worker id, if the loader keeps its workers, or the script surely iterates over it once
+- a seed made of the worker id, if the loader keeps its workers
 - a seed per sample whose function restores the state of the generator, or that is made of the number of the epoch and
   draws an order of all samples
 - any seed in a `worker_init_fn`, if all code that workers run is known and draws nothing from the seeded generator

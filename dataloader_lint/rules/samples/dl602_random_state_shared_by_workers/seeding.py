@@ -14,7 +14,6 @@ from dataloader_lint.pipeline.workers.worker_code import Workers
 from dataloader_lint.rules.samples._shared.dependence import Dep, Dependence, Deps
 from dataloader_lint.rules.samples._shared.per_sample import calls_to_next, dependence_on_sample
 from dataloader_lint.rules.samples.dl602_random_state_shared_by_workers.rng_use import may_draw
-from dataloader_lint.rules.samples.dl602_random_state_shared_by_workers.single_pass import is_iterated_once
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.control.reachability import enclosing_tests, is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
@@ -161,9 +160,7 @@ class _InitFunction:
         if not parts <= {Dep.FIXED, Dep.WORKER}:
             return True  # the value differs between epochs
         generator = seeder.partition(".")[0]
-        if generator in ("numpy", "random") and not may_draw(self.workers, self.user, self.loader, generator):
-            return False
-        return Dep.WORKER not in parts or not is_iterated_once(self.ev, self.ev.project, self.loader)
+        return generator not in ("numpy", "random") or may_draw(self.workers, self.user, self.loader, generator)
 
     def _calls(self, scope: Scope, frame: Frame, roots: dict[int, Dep], above: tuple[Scope, ...]) -> Iterator[Seeding]:
         path = (*above, scope)
