@@ -65,25 +65,6 @@ def calls_of(ev: Evaluator, project: Project, function: Scope) -> tuple[tuple[cs
     return tuple(found or passed_functions.calls_of_passed(ev, function)) or tuple(calls_of_deferred(ev, function))
 
 
-def reads_of_property(ev: Evaluator, function: Scope) -> Iterator[tuple[cst.Attribute, Frame]]:
-    """The places in the module of a property that run it each time, each with the frame it stands in."""
-    node, klass = function.node, classes.class_of(function)
-    if klass is None or not isinstance(node, cst.FunctionDef):
-        return
-    if not any(name.rpartition(".")[2] == "property" for name in classes.decorator_names(node)):
-        return
-    reads = (read for scope in function.module.root.descend() for read in scope.own(cst.Attribute))
-    wanted = [read for read in reads if read.attr.value == node.name.value]
-    for read in wanted[:CALLERS]:
-        frame = ev.frame_of(function_scope(function.module.tree.scope_of(read)))
-        for owner in ev.values(read.value, frame):
-            if isinstance(owner, CallResult) and isinstance(owner.by, Class):
-                found = classes.find_method(ev, ev.bases(owner.by).classes, node.name.value)
-                if found is not None and found.scope is function:
-                    yield read, frame
-                    break
-
-
 def _calls_by_other_names(ev: Evaluator, function: Scope, klass: Scope | None) -> _Calls:
     """The calls of a function, or the constructions of a class, under a name other than their own."""
     own = klass if klass is not None else function

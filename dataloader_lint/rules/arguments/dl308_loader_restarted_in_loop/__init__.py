@@ -3,7 +3,7 @@
 ## What it does
 Reports code that starts the workers of a DataLoader much more often than needed:
 
-- `next(iter(loader))` or `next(enumerate(loader))` in a loop over steps, or in a function or property that such a loop
+- `next(iter(loader))` or `next(enumerate(loader))` in a loop over steps, or in a function that such a loop
   uses
 - the same with a name for the iterator, which only one `next` uses
 - `iter(loader)` whose result is not used

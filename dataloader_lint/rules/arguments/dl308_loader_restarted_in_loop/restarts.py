@@ -9,7 +9,6 @@ from enum import Enum
 import libcst as cst
 
 from dataloader_lint.pipeline.loaders.epochs import loaders_behind
-from dataloader_lint.semantics.callers.callers import reads_of_property
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
 from dataloader_lint.semantics.limits import RESTART_DEPTH
@@ -136,26 +135,19 @@ class _Place:
         """The function that holds the place, `step()`, where a step loop of the module runs it; empty otherwise."""
         if not isinstance(scope.node, cst.FunctionDef) or depth > RESTART_DEPTH:
             return ""
-        for place, frame in self.uses(scope):
+        for place, frame, _ in self.ev.callers(scope):
             if place not in self.tree:
                 continue
             loop = _step_loop(self.ev, place, frame)
             if loop is not None and is_reached(self.ev, place, frame):
-                args = place.args if isinstance(place, cst.Call) else ()
-                if not any(_depends_on(arg.value, loop, self.tree) and self.is_loader(arg, frame) for arg in args):
-                    return scope.node.name.value + ("()" if isinstance(place, cst.Call) else "")
+                if not any(
+                    _depends_on(arg.value, loop, self.tree) and self.is_loader(arg, frame) for arg in place.args
+                ):
+                    return f"{scope.node.name.value}()"
             elif loop is None and not _has_loop(place, frame, self.tree):
                 if self.called_in_loop(frame.scope, given, depth + 1):
-                    return scope.node.name.value + ("()" if isinstance(place, cst.Call) else "")
+                    return f"{scope.node.name.value}()"
         return ""
-
-    def uses(self, scope: Scope) -> Iterator[tuple[cst.Call | cst.Attribute, Frame]]:
-        """The calls of a function, and the places that read a property, unless each round has another object."""
-        yield from ((call, frame) for call, frame, _ in self.ev.callers(scope))
-        for read, frame in reads_of_property(self.ev, scope):
-            loop = _loop_around(read, frame, self.tree)
-            if loop is None or not _depends_on(read.value, loop, self.tree):
-                yield read, frame
 
     def is_loader(self, arg: cst.Arg, frame: Frame) -> bool:
         return any(True for _ in loaders_behind(self.ev, self.ev.values(arg.value, frame)))

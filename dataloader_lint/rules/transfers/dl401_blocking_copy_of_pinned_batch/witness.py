@@ -15,10 +15,10 @@ from dataloader_lint.semantics.heap.repetition import runs_often
 from dataloader_lint.semantics.limits import REFILL_DEPTH
 from dataloader_lint.semantics.project.scripts import is_test
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Binding, Kind, resolve, written_part
+from dataloader_lint.semantics.syntax.names import Binding, Kind, resolve
 from dataloader_lint.semantics.syntax.origins import ingredients
-from dataloader_lint.semantics.syntax.tree import COMPREHENSIONS, LOOPS, Node, Tree, function_scope
-from dataloader_lint.semantics.values.values import Evaluator, Sequence
+from dataloader_lint.semantics.syntax.tree import COMPREHENSIONS, Node, Tree, function_scope
+from dataloader_lint.semantics.values.values import Evaluator
 
 
 def pinned_origin(transfer: Transfer) -> Origin | None:
@@ -31,8 +31,6 @@ def pinned_origin(transfer: Transfer) -> Origin | None:
         return pinned
     tree = transfer.frame.scope.module.tree
     bindings = _bindings_of_batch(transfer, tree)
-    if _is_place_in_list(transfer, bindings) or _is_always_replaced(transfer, bindings, tree):
-        return None
     if any(_is_called_under_another_name(transfer.ev, binding) for binding in bindings):
         return None  # which function is passed and what it is given go together
     if any(tree.order(binding.node) >= tree.order(tree.statement_of(transfer.call)) for binding in bindings):
@@ -123,61 +121,6 @@ def _surely_runs(store: Node, move: Node, stores: list[cst.Assign], tree: Tree) 
     return True
 
 
-def _is_always_replaced(transfer: Transfer, bindings: list[Binding], tree: Tree) -> bool:
-    """True if tests that exclude each other replace the batch, whichever holds: one arm that keeps it is enough."""
-    keeping = [each for each in bindings if _keeps_batch(transfer, each)]
-    replacing = [each for each in bindings if each not in keeping]
-    if not _exclude_each_other(replacing, tree):
-        return False
-    for kept in keeping:
-        arms = _arms_around(kept, tree)
-        later = [
-            each
-            for each in replacing
-            if tree.order(each.node) > tree.order(kept.node)
-            and not any((above, not wanted) in arms for above, wanted in _arms_around(each, tree))
-        ]
-        if not _exclude_each_other(later, tree):
-            return False
-    return True
-
-
-def _arms_around(binding: Binding, tree: Tree) -> set[tuple[int, bool]]:
-    """The `if` statements around a binding, by `id`, each with True where it stands in the body."""
-    found: set[tuple[int, bool]] = set()
-    child: Node = binding.node
-    for above in tree.ancestors(binding.node):
-        if isinstance(above, cst.If):
-            found.add((id(above), child is above.body))
-        child = above
-    return found
-
-
-def _keeps_batch(transfer: Transfer, binding: Binding) -> bool:
-    """True if a statement gives the name a part of a pinned batch, or a view of one."""
-    if binding.kind is not Kind.VALUE:
-        return False
-    values = transfer.ev.binding(binding, transfer.ev.at(binding.scope, transfer.frame))
-    return any(origin.is_pinned for origin in transfer.origins_among(values)[0])
-
-
-def _exclude_each_other(bindings: list[Binding], tree: Tree) -> bool:
-    """True if a name is bound again under a test and under its negation, so that one of the two always happens."""
-    tests: set[tuple[object, bool]] = set()
-    for binding in bindings:
-        child: Node = binding.node
-        for above in tree.ancestors(binding.node):
-            if isinstance(above, cst.If):
-                test, wanted = above.test, child is above.body
-                while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-                    test, wanted = test.expression, not wanted
-                tests.add((tree.spelling(test), wanted))
-            if isinstance(above, LOOPS):
-                break
-            child = above
-    return any((spelling, not wanted) in tests for spelling, wanted in tests)
-
-
 def _is_called_under_another_name(ev: Evaluator, binding: Binding) -> bool:
     """True for a parameter of a function that is passed to others, which call it by a name of their own."""
     node = binding.scope.node
@@ -188,30 +131,6 @@ def _is_called_under_another_name(ev: Evaluator, binding: Binding) -> bool:
     if klass is not None and isinstance(klass.node, cst.ClassDef):
         names.add(klass.node.name.value)
     return any(last_name(call.func) not in names for call, _, _ in ev.callers(binding.scope))
-
-
-def _is_place_in_list(transfer: Transfer, bindings: list[Binding]) -> bool:
-    """True if a known place of a list is moved or iterated, of which only other places may be known."""
-    ev, frame, tree = transfer.ev, transfer.frame, transfer.frame.scope.module.tree
-
-    def is_list(each: cst.BaseExpression) -> bool:
-        return any(isinstance(value, Sequence) and value.kind == "list" for value in ev.values(each, frame))
-
-    for binding in bindings:
-        iterated = binding.value if binding.kind is Kind.ELEMENT else None
-        for name in tree.find(iterated, cst.Name) if iterated is not None else ():
-            for source in resolve(name, tree):
-                if source.path and source.value is not None and written_part(source.value, source.path) is None:
-                    if source.kind is Kind.VALUE and is_list(source.value):
-                        return True
-    node: cst.BaseExpression = transfer.moved
-    while isinstance(node, cst.Attribute | cst.Subscript):
-        if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
-            is_number = isinstance(node.slice[0].slice.value, cst.Integer)
-            if is_number and is_list(node.value):
-                return True
-        node = node.value
-    return False
 
 
 def _is_out_of_use(origin: Origin, transfer: Transfer) -> bool:
