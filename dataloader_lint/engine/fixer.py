@@ -18,8 +18,9 @@ from dataloader_lint.edits import Edit, Editor, Repair
 from dataloader_lint.edits.repair import fix_of
 from dataloader_lint.edits.texts import CellText, PlainText
 from dataloader_lint.engine.causes import by_cause, in_groups
-from dataloader_lint.engine.linter import Examined, build_repairs, examine, lint_source
+from dataloader_lint.engine.linter import Examined, examine, lint_source
 from dataloader_lint.engine.notebooks import OpenedNotebook, in_cells, open_notebook
+from dataloader_lint.engine.reported import build_repairs
 from dataloader_lint.engine.reports import LITTLE_GAIN, NOT_SURE, unsuppressed, unused_noqa
 from dataloader_lint.gate import may_matter
 from dataloader_lint.pipeline.session import Session
@@ -157,7 +158,7 @@ class _State:
             if self.examined.tree is not None and self.examined.builders:
                 self.session.take_turn()
                 self._editor = Editor(self.examined.tree, self.text.text)
-                repairs = build_repairs(self.examined, self.found, self._editor, self.filename, self.settings)
+                repairs = build_repairs(self.examined.builders, self.found, self._editor, self.filename, self.settings)
                 built, self._refused = repairs.built, repairs.refused
                 self.broken += repairs.broken
             whole = self._by_cause(built)

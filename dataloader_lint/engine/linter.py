@@ -10,7 +10,7 @@ import os
 import time
 
 from dataloader_lint.engine.causes import by_cause
-from dataloader_lint.engine.reports import NOT_SURE, crashed, unreadable, unsuppressed, unused_noqa, with_fixes
+from dataloader_lint.engine.reports import crashed, unreadable, unsuppressed, unused_noqa, with_fixes
 from dataloader_lint.gate import DERIVED, LOADING, ON_ITS_OWN, subjects
 from dataloader_lint.settings import Settings
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from dataloader_lint.diagnostics import Diagnostic
-    from dataloader_lint.edits import Editor, Repair
     from dataloader_lint.engine.reported import Build
     from dataloader_lint.pipeline.file import File
     from dataloader_lint.pipeline.session import Session
@@ -122,50 +121,6 @@ def lint_text(
     return examine(text, filename, settings, session, about).diagnostics
 
 
-class Repairs:
-    """The repairs of findings, in their order, why others have none, and a DL999 for each that crashed."""
-
-    __slots__ = ("broken", "built", "refused")
-
-    def __init__(self) -> None:
-        self.built: dict[Diagnostic, Repair] = {}
-        self.refused: dict[Diagnostic, str] = {}
-        self.broken: list[Diagnostic] = []
-
-
-def build_repairs(
-    examined: Examined, found: list[Diagnostic], editor: Editor, filename: str, settings: Settings
-) -> Repairs:
-    """Build the repairs of the given findings.
-
-    Scripts that are divided into cells get none: an edit in one cell can break it, or need another one to run first.
-    """
-    from dataloader_lint.edits import RefusedError
-    from dataloader_lint.source.script_cells import has_cells
-
-    repairs = Repairs()
-    if has_cells(editor.text):
-        repairs.refused = dict.fromkeys(examined.builders, "the script is divided into cells")
-        return repairs
-    for one in found:
-        builder = examined.builders.get(one)
-        if builder is None:
-            continue
-        try:
-            repair = builder(editor)
-        except RefusedError as error:
-            repairs.refused[one] = str(error)
-            continue
-        except Exception as error:
-            repairs.broken.extend(crashed(filename, f"the repair of {one.code}", error, settings))
-            continue
-        if repair is not None:
-            repairs.built[one] = repair
-        else:
-            repairs.refused[one] = NOT_SURE
-    return repairs
-
-
 def _reported(examined: Examined, text: str, filename: str, settings: Settings, *, fixes: bool) -> list[Diagnostic]:
     """What is reported of a text: what no comment suppresses, and the comments that suppress nothing."""
     found = unsuppressed(examined.diagnostics, text, settings)
@@ -184,13 +139,14 @@ def _with_fixes(
 
     from dataloader_lint.edits import Editor
     from dataloader_lint.edits.repair import fix_of
+    from dataloader_lint.engine.reported import build_repairs
     from dataloader_lint.semantics.interrupts import OutOfTimeError, at_most, limited
     from dataloader_lint.semantics.limits import SECONDS_FOR_FIXES
 
     editor = Editor(examined.tree, text)
 
     def work() -> list[Diagnostic]:
-        repairs = build_repairs(examined, found, editor, filename, settings)
+        repairs = build_repairs(examined.builders, found, editor, filename, settings)
         built, refused = repairs.built, repairs.refused
         shown = [
             replace(one, fix=fix_of(built[one], editor.line_starts))

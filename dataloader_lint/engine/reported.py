@@ -1,11 +1,11 @@
-"""Diagnostics of what rules find: where they stand, at which level, with which reasons and fixes."""
+"""Diagnostics of what rules find: where they stand, at which level, with which reasons, and their repairs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from dataloader_lint.diagnostics import Diagnostic, Level, Reason
-from dataloader_lint.engine.reports import LITTLE_GAIN, NOT_KNOWN_LARGE, OTHER_FORM, unreadable
+from dataloader_lint.engine.reports import LITTLE_GAIN, NOT_KNOWN_LARGE, NOT_SURE, OTHER_FORM, crashed, unreadable
 from dataloader_lint.rules.base import FixLevel
 from dataloader_lint.rules.levels import level_of, spawns
 from dataloader_lint.rules.selection import is_fixable
@@ -141,3 +141,47 @@ def _end_of_head(statement: Node) -> Node | None:
     """What stands right behind the colon of a compound statement: the space up to its first line or statement."""
     body = getattr(statement, "body", None)
     return getattr(body, "header", None) or getattr(body, "leading_whitespace", None)
+
+
+class Repairs:
+    """The repairs of findings, in their order, why others have none, and a DL999 for each that crashed."""
+
+    __slots__ = ("broken", "built", "refused")
+
+    def __init__(self) -> None:
+        self.built: dict[Diagnostic, Repair] = {}
+        self.refused: dict[Diagnostic, str] = {}
+        self.broken: list[Diagnostic] = []
+
+
+def build_repairs(
+    builders: dict[Diagnostic, Build], found: list[Diagnostic], editor: Editor, filename: str, settings: Settings
+) -> Repairs:
+    """Build the repairs of the given findings.
+
+    Scripts that are divided into cells get none: an edit in one cell can break it, or need another one to run first.
+    """
+    from dataloader_lint.edits import RefusedError
+    from dataloader_lint.source.script_cells import has_cells
+
+    repairs = Repairs()
+    if has_cells(editor.text):
+        repairs.refused = dict.fromkeys(builders, "the script is divided into cells")
+        return repairs
+    for one in found:
+        builder = builders.get(one)
+        if builder is None:
+            continue
+        try:
+            repair = builder(editor)
+        except RefusedError as error:
+            repairs.refused[one] = str(error)
+            continue
+        except Exception as error:
+            repairs.broken.extend(crashed(filename, f"the repair of {one.code}", error, settings))
+            continue
+        if repair is not None:
+            repairs.built[one] = repair
+        else:
+            repairs.refused[one] = NOT_SURE
+    return repairs
