@@ -25,6 +25,7 @@ from dataloader_lint.semantics.values.fixpoint import Solver
 from dataloader_lint.semantics.values.values import (
     NOTHING_KNOWN,
     Bases,
+    Callers,
     CallResult,
     Calls,
     Class,
@@ -43,7 +44,7 @@ from dataloader_lint.settings import Settings
 
 
 class Evaluation(Solver):
-    """Evaluates expressions on demand and remembers the results; one for all modules of a project."""
+    """Evaluates expressions on demand, once each, for all modules of a project; `Evaluator` says what methods give."""
 
     def __init__(self, project: Project, cuda: bool = False, extras: Extras | None = None) -> None:
         super().__init__()
@@ -55,23 +56,20 @@ class Evaluation(Solver):
         self._attributes: dict[tuple[Value, str], Values] = {}
         self._functions: dict[int, int] = {}  # those whose results are being worked out, with the depth
         self._frames: dict[int, Frame] = {}
-        self._callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
+        self._callers: dict[int, Callers] = {}
         # Those that are known of where looking for them went too deep, until the outermost question is answered.
-        self._some_callers: dict[int, tuple[tuple[cst.Call, Frame, Values], ...]] = {}
+        self._some_callers: dict[int, Callers] = {}
         self._bases: dict[int, Bases] = {}
         self.too_wide: list[Scope] = []  # classes that derive from too many for each to be known
         self._everywhere: dict[int, Values | None] = {}
         self._star_imports = StarImports(project, self)
 
     def frame_of(self, scope: Scope) -> Frame:
-        """The frame of a scope about whose call nothing is known; for a method, its object is one of its class."""
         frame = self._frames.get(id(scope))
         if frame is None:
             outer = self.frame_of(scope.parent) if scope.parent is not None else None
-            receiver: Value | None = None
             klass = classes.class_of(scope)
-            if klass is not None:
-                receiver = CallResult(Class(klass, self.frame_of(klass)), None, None)
+            receiver = CallResult(Class(klass, self.frame_of(klass)), None, None) if klass is not None else None
             frame = Frame(scope, None, receiver, outer)
             self._frames[id(scope)] = frame
         return frame
@@ -90,7 +88,6 @@ class Evaluation(Solver):
         return self.solve((key, id(frame)), frame.memo, key, partial(handler, self, node, frame))
 
     def everywhere(self, node: cst.CSTNode, module: ModuleFacts) -> Values | None:
-        """What an expression gives in every frame alike; None where that is not known, or depends on the frame."""
         if id(node) in self._everywhere:
             return self._everywhere[id(node)]
         before, self._cuts = self._cuts, 0
@@ -113,7 +110,6 @@ class Evaluation(Solver):
         return self.solve((question, id(frame)), frame.memo, question, work_out)
 
     def bases(self, klass: Class) -> Bases:
-        """The bases of a class."""
         found = self._bases.get(id(klass.scope))
         if found is None:
             found = classes.bases_of(self, klass)
@@ -126,7 +122,6 @@ class Evaluation(Solver):
         self._some_callers.clear()
 
     def binding(self, binding: Binding, frame: Frame, use: cst.CSTNode | None = None) -> Values:
-        """What a binding gives its name, in the frame in which its statement runs."""
         kind = binding.kind
         if kind is Kind.PARAMETER:
             return self._parameter(binding, frame if frame.scope is binding.scope else self.frame_of(binding.scope))
@@ -166,23 +161,21 @@ class Evaluation(Solver):
 
     def imported(self, binding: Binding) -> Values:
         """What an import gives: something of the project where the module is found there, else of a library."""
-        module = binding.scope.module
+        module, name = binding.scope.module, binding.imported
         if binding.member is None:
-            scope = self.project.find(binding.imported, module) or self.project.find_by_path(
-                binding.imported, "", module
-            )
-            return (Module(scope),) if scope is not None else (Library(binding.imported),)
-        scope = self.project.find(binding.imported, module, binding.level)
+            scope = self.project.find(name, module) or self.project.find_by_path(name, "", module)
+            return (Module(scope),) if scope is not None else (Library(name),)
+        scope = self.project.find(name, module, binding.level)
         if not binding.level and (scope is None or not self._has_member(scope, binding.member)):
-            scope = self.project.find_by_path(binding.imported, binding.member, module) or scope
+            scope = self.project.find_by_path(name, binding.member, module) or scope
         if scope is None:
             # `from folder import module`, where the folder is no package
-            below = self.project.find(f"{binding.imported}.{binding.member}".lstrip("."), module, binding.level)
+            below = self.project.find(f"{name}.{binding.member}".lstrip("."), module, binding.level)
             if below is not None:
                 return (Module(below),)
             if binding.level:
                 return NOTHING_KNOWN
-            return (Library(self.extras.library_name(f"{binding.imported}.{binding.member}")),)
+            return (Library(self.extras.library_name(f"{name}.{binding.member}")),)
         return self.member(scope, binding.member)
 
     def library_name(self, node: cst.BaseExpression, module: ModuleFacts) -> str:
@@ -203,8 +196,7 @@ class Evaluation(Solver):
         taken = next((each.name for each in self.imported(binding) if isinstance(each, Library)), "")
         return f"{taken}{chain[len(binding.name) :]}" if taken else ""
 
-    def callers(self, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
-        """The visible calls that surely run a function."""
+    def callers(self, function: Scope) -> Callers:
         found = self._callers.get(id(function))
         if found is not None:
             return found
@@ -213,7 +205,7 @@ class Evaluation(Solver):
             return self._some_callers[id(function)]
         too_deep = self.too_deep
         # Who is called while its callers are looked for has none known.
-        none: tuple[tuple[cst.Call, Frame, Values], ...] = ()
+        none: Callers = ()
         found = self.nested((id(function), "callers"), partial(callers.calls_of, self, self.project, function), none)
         if (id(function), "callers") not in self._running:
             if self.too_deep == too_deep:
@@ -329,14 +321,10 @@ class Evaluation(Solver):
         name = node.attr.value
         # An alternative that has no such attribute (None) cannot be what is there.
         owners = self.values(node.value, frame)
-        if len(owners) == 1:
-            found = self.attribute(owners[0], name) or NOTHING_KNOWN
-        else:
-            found = merge(*(self.attribute(value, name) for value in owners)) or NOTHING_KNOWN
+        found = merge(*(self.attribute(value, name) for value in owners)) or NOTHING_KNOWN
         return attributes.with_outside_stores(self, node, found, frame)
 
     def attribute(self, value: Value, name: str) -> Values:
-        """What `value.name` can be."""
         if not isinstance(value, CallResult) or not isinstance(value.by, Class):
             return attributes.attribute(self, value, name)
         key = (value, name)
@@ -346,17 +334,14 @@ class Evaluation(Solver):
         return self.solve((hash(key), -2), self._attributes, key, partial(attributes.attribute, self, value, name))
 
     def element(self, value: Value) -> Values:
-        """What iterating over a value gives."""
         if not isinstance(value, Sequence | CallResult):
             return containers.element(self, value)
         return self.nested((hash(value), -1), partial(containers.element, self, value), NOTHING_KNOWN)
 
     def item(self, value: Value, index: object) -> Values:
-        """What `value[index]` can be; `index` is ABSENT where it is no constant."""
         return containers.item(self, value, index)
 
     def call(self, callee: Value, call: cst.Call, frame: Frame) -> Values:
-        """What calling something gives."""
         return calls.result(self, callee, call, frame)
 
     def enter(
@@ -371,7 +356,6 @@ class Evaluation(Solver):
         return known[0]
 
     def entered(self, callee: Value, call: cst.Call, frame: Frame) -> Frame | None:
-        """The same for a function or method that is called; None for all else."""
         if isinstance(callee, Method):
             return self.enter(callee.function, call, frame, callee.receiver)
         return self.enter(callee, call, frame, None) if isinstance(callee, Function) else None

@@ -34,7 +34,6 @@ from dataloader_lint.semantics.values.values import (
     Value,
     Values,
     merge,
-    text_after,
 )
 
 
@@ -227,7 +226,7 @@ def string(ev: Evaluator, node: cst.CSTNode, frame: Frame) -> Values:
     pieces.append(_content(node))
     first = node.parts[0] if isinstance(node, cst.FormattedString) and node.parts else None
     if len(pieces) == 1 and isinstance(first, cst.FormattedStringText):
-        return (text_after(first.value),)
+        return (operators.text_after(first.value),)
     texts = [piece for piece in pieces if isinstance(piece, str)]
     if len(texts) == len(pieces):
         return (Const("".join(texts)),)

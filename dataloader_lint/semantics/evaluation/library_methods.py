@@ -14,6 +14,7 @@ from dataloader_lint.semantics.libraries.calls import method_row, row
 from dataloader_lint.semantics.libraries.catalogue import MODULES, SELF_RETURNING
 from dataloader_lint.semantics.limits import TEXT_LENGTH
 from dataloader_lint.semantics.syntax.expressions import keyword_of
+from dataloader_lint.semantics.values import operators
 from dataloader_lint.semantics.values.values import (
     ABSENT,
     LISTED_PATHS,
@@ -36,7 +37,6 @@ from dataloader_lint.semantics.values.values import (
     Values,
     constant,
     merge,
-    text_after,
 )
 
 # What a method gives, or None where it is not the one that is meant.
@@ -190,7 +190,7 @@ def _text(ev: Evaluator, of: Opaque | Const, name: str, call: cst.Call, frame: F
     texts = [each.value for each in given if each is not None and isinstance(each.value, str)]
     known = isinstance(of, Const) and isinstance(of.value, str) and len(texts) == len(given)
     if name == "format" and isinstance(of, Const):
-        return (text_after(of.value),)
+        return (operators.text_after(of.value),)
     if not known or name not in _RESPELLINGS or any(arg.keyword or arg.star for arg in call.args):
         return (Opaque("str"),)
     assert isinstance(of, Const) and isinstance(of.value, str)

@@ -347,21 +347,12 @@ def function_scope(scope: Scope) -> Scope:
 class ModuleFacts:
     """One module of a project: its path, its tree, and indexes over it."""
 
-    __slots__ = (
-        "_all_calls",
-        "_calls",
-        "classes",
-        "functions",
-        "is_package",
-        "path",
-        "tree",
-    )
+    __slots__ = ("_calls", "classes", "functions", "is_package", "path", "tree")
 
     def __init__(self, path: str, is_package: bool, source: cst.Module, text: str) -> None:
         self.path = path
         self.is_package = is_package
         self.tree = Tree(source, text)
-        self._all_calls: list[cst.Call] | None = None
         self._calls: dict[str, list[cst.Call]] | None = None
         self.classes: list[Scope] = []
         self.functions: set[str] = set()  # the names of all, wherever they are defined
@@ -387,10 +378,8 @@ class ModuleFacts:
 
     def all_calls(self) -> list[cst.Call]:
         """Every call of the module, in document order."""
-        if self._all_calls is None:
-            found = self._calls_by_name().values()
-            self._all_calls = sorted((call for several in found for call in several), key=self.tree.order)
-        return self._all_calls
+        module = self.tree.module
+        return self.tree.of_text(("calls", id(module)), lambda: list(self.tree.find(module, cst.Call)))
 
     def _calls_by_name(self) -> dict[str, list[cst.Call]]:
         if self._calls is None:

@@ -21,8 +21,13 @@ from dataloader_lint.semantics.values.values import (
     Values,
     constant,
     merge,
-    text_after,
 )
+
+
+def text_after(start: object) -> Opaque:
+    """A text of which only the start is known: that of a format, or the left operand of `+` or `%`."""
+    scheme, colon, _ = start.partition(":") if isinstance(start, str) else ("", "", "")
+    return Opaque("str", scheme=scheme if colon and scheme.isalpha() else "")
 
 
 def augmented(found: Values) -> Values:

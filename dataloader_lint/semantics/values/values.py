@@ -64,12 +64,6 @@ class Opaque:
     scheme: str = ""
 
 
-def text_after(start: object) -> Opaque:
-    """A text of which only the start is known: that of a format, or the left operand of `+` or `%`."""
-    scheme, colon, _ = start.partition(":") if isinstance(start, str) else ("", "", "")
-    return Opaque("str", scheme=scheme if colon and scheme.isalpha() else "")
-
-
 @record(frozen=True, slots=True)
 class Library:
     """Something that a library or Python itself defines, by its qualified name: `torch.utils.data.DataLoader`."""
@@ -292,6 +286,7 @@ Value = (
 )
 Values = tuple[Value, ...]
 Calls = tuple[tuple[cst.Call, Frame], ...]
+Callers = tuple[tuple[cst.Call, Frame, Values], ...]
 
 
 class Evaluator(Protocol):
@@ -301,86 +296,64 @@ class Evaluator(Protocol):
     too_deep: int  # how often an answer was unknown because the question was too deep inside others
 
     cuda: bool
-
     extras: Extras
-
-    @property
-    def project(self) -> Project:
-        """The modules that it can open."""
+    project: Project  # the modules that it can open
 
     def values(self, node: cst.CSTNode, frame: Frame) -> Values:
         """What an expression can be in a frame."""
-        ...
 
     def everywhere(self, node: cst.CSTNode, module: ModuleFacts) -> Values | None:
         """What an expression gives in every frame alike; None where that is not known, or depends on the frame."""
-        ...
 
     def settled(self, work_out: Callable[[], T]) -> tuple[T, bool]:
         """What `work_out` gives, and True if that is final: no question that is still open cut it short."""
-        ...
 
     def key(self, node: cst.CSTNode, key: object, frame: Frame, work_out: Callable[[], Values]) -> Values:
         """What `work_out` gives as the value of a key of the dict that an expression means."""
-        ...
 
     def binding(self, binding: Binding, frame: Frame, use: cst.CSTNode | None = None) -> Values:
-        """What a binding gives its name."""
-        ...
+        """What a binding gives its name, in the frame in which its statement runs."""
 
     def call(self, callee: Value, call: cst.Call, frame: Frame) -> Values:
         """What calling something gives."""
-        ...
 
     def bases(self, klass: Class) -> Bases:
         """The bases of a class."""
-        ...
 
     def enter(
         self, function: Function, call: cst.Call, frame: Frame, receiver: Value | None, before: Calls = ()
     ) -> Frame:
         """The frame that a call opens in a function of the project; `before` are the partials that it is a call of."""
-        ...
 
     def entered(self, callee: Value, call: cst.Call, frame: Frame) -> Frame | None:
         """The same for a function or method that is called; None for all else."""
-        ...
 
     def method_frame(self, method: Scope, receiver: Value, outer: Frame | None = None) -> Frame:
         """The frame in which a method runs for an object, with nothing known about its arguments."""
-        ...
 
     def run(self, function: Function, frame: Frame) -> Values:
         """What a function returns in a frame."""
-        ...
 
     def at(self, scope: Scope, frame: Frame) -> Frame:
         """The frame in which a binding of `scope` lives, seen from `frame`."""
-        ...
 
     def attribute(self, value: Value, name: str) -> Values:
         """What `value.name` can be."""
-        ...
 
     def element(self, value: Value) -> Values:
         """What iterating over a value gives."""
-        ...
 
     def item(self, value: Value, index: object) -> Values:
         """What `value[index]` can be; `index` is ABSENT where it is no constant."""
-        ...
 
     def frame_of(self, scope: Scope) -> Frame:
-        """The frame of a scope about whose call nothing is known."""
-        ...
+        """The frame of a scope about whose call nothing is known; for a method, its object is one of its class."""
 
     def member(self, scope: Scope, name: str) -> Values:
         """A name of a module of the project."""
-        ...
 
-    def callers(self, function: Scope) -> tuple[tuple[cst.Call, Frame, Values], ...]:
+    def callers(self, function: Scope) -> Callers:
         """The visible calls that surely run a function: the call, the frame it stands in, what it calls."""
-        ...
 
 
 UNKNOWN = Unknown()
