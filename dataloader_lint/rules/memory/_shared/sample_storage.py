@@ -34,9 +34,7 @@ from dataloader_lint.rules.memory._shared.mutations import (
     fills_fields,
     grown_elsewhere,
 )
-from dataloader_lint.rules.memory._shared.per_sample_entries import (
-    has_entry_for_each,
-)
+from dataloader_lint.rules.memory._shared.per_sample_entries import has_entry_for_each
 from dataloader_lint.rules.memory._shared.random_access import holds_opened_files, holds_samples
 from dataloader_lint.rules.memory._shared.type_guards import reads_of_size
 from dataloader_lint.rules.memory._shared.worker_reachability import is_reached_in_workers
@@ -364,9 +362,7 @@ def _is_record(container: Container, dataset: StoringDataset) -> bool:
     """
     use = dataset.reads.of(container.name)
     value = container.value
-    if use.indexed is IndexDep.NONE or use.itself is not IndexDep.NONE or use.queried is not IndexDep.NONE:
-        return False
-    if use.is_iterated:
+    if use.indexed is IndexDep.NONE or not (use.itself is use.queried is IndexDep.NONE) or use.is_iterated:
         return False
     if isinstance(value, CallResult) and row(value.library).gives not in KEYED:
         return False  # a file of which nobody knows what is in it
