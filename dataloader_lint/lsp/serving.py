@@ -48,22 +48,6 @@ def make_server() -> Server:
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         server.forget(params.text_document.uri)
 
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
-    def opened_notebook(params: types.DidOpenNotebookDocumentParams) -> None:
-        server.lint_soon(params.notebook_document.uri, Urgency.OPENED)
-
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
-    def changed_notebook(params: types.DidChangeNotebookDocumentParams) -> None:
-        server.lint_soon(params.notebook_document.uri, Urgency.KEY)
-
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
-    def saved_notebook(_params: types.DidSaveNotebookDocumentParams) -> None:
-        server.lint_all()
-
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
-    def closed_notebook(params: types.DidCloseNotebookDocumentParams) -> None:
-        server.forget(params.notebook_document.uri)
-
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def settings_changed(_params: types.DidChangeWatchedFilesParams) -> None:
         server.lint_all()
@@ -86,7 +70,26 @@ def make_server() -> Server:
     async def hovered(params: types.HoverParams) -> types.Hover | None:
         return await server.hover(params)
 
+    _follow_notebooks(server)
     return server
+
+
+def _follow_notebooks(server: Server) -> None:
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    def opened_notebook(params: types.DidOpenNotebookDocumentParams) -> None:
+        server.lint_soon(params.notebook_document.uri, Urgency.OPENED)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def changed_notebook(params: types.DidChangeNotebookDocumentParams) -> None:
+        server.lint_soon(params.notebook_document.uri, Urgency.KEY)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
+    def saved_notebook(_params: types.DidSaveNotebookDocumentParams) -> None:
+        server.lint_all()
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    def closed_notebook(params: types.DidCloseNotebookDocumentParams) -> None:
+        server.forget(params.notebook_document.uri)
 
 
 def serve() -> None:

@@ -14,7 +14,7 @@ from dataloader_lint.source.globs import UnfitGlobError, absolute, alternatives,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 # The kinds of values.
 CODES, CODES_BY_GLOB, PATTERNS, NAMES, FOLDERS = "codes", "codes by glob", "patterns", "names", "folders"
@@ -135,26 +135,10 @@ class Key:
             return tuple((_checked(name, name), self._amount(count, _COUNT)) for name, count in table.items())
         if self.kind == BYTES:
             return self._amount(value, _SIZE)
-        if self.kind == FLAG:
-            if not isinstance(value, bool):
+        if self.kind in _FITS:
+            if not _FITS[self.kind](self, value):
                 raise self._unfit(value)
-            return value
-        if self.kind == FOLDER:
-            if not isinstance(value, str) or not value:
-                raise self._unfit(value)
-            return os.path.abspath(os.path.join(folder, value))
-        if self.kind == NUMBER:
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise self._unfit(value)
-            return value
-        if self.kind == CHOICE:
-            if value not in self.choices:
-                raise self._unfit(value)
-            return value
-        if self.kind == VERSIONS:
-            if not isinstance(value, str) or not _are_versions(value):
-                raise self._unfit(value)
-            return value
+            return os.path.abspath(os.path.join(folder, str(value))) if self.kind == FOLDER else value
         strings = _strings("must be a list of strings", value)
         if self.kind == CODES:
             return _codes(strings)
@@ -218,6 +202,14 @@ class Key:
         return UnfitValueError(f"must be {wanted}, not {shown(value)}{near}")
 
 
+# What values of one part have to be.
+_FITS: dict[str, Callable[[Key, object], bool]] = {
+    CHOICE: lambda key, value: value in key.choices,
+    FLAG: lambda _, value: isinstance(value, bool),
+    FOLDER: lambda _, value: isinstance(value, str) and bool(value),
+    NUMBER: lambda _, value: isinstance(value, int) and not isinstance(value, bool) and value >= 1,
+    VERSIONS: lambda _, value: isinstance(value, str) and _are_versions(value),
+}
 _COUNT = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)(?P<unit>[KMB]?)")
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)(?:(?P<unit>[KMGT])(?:(?P<binary>I)B|B)?|B)")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}

@@ -16,7 +16,7 @@ from dataloader_lint.pipeline.datasets.random_choice import is_size_of, random_i
 from dataloader_lint.semantics.classes import classes
 from dataloader_lint.semantics.limits import WORKER_BODY_DEPTH
 from dataloader_lint.semantics.syntax.expressions import parameters
-from dataloader_lint.semantics.syntax.names import Kind, is_none, resolve, written_out
+from dataloader_lint.semantics.syntax.names import Kind, dotted, is_none, resolve, written_out
 from dataloader_lint.semantics.syntax.tree import Scope
 from dataloader_lint.semantics.values.values import Bases, CallResult, Class, Evaluator, Function, Method, Value
 
@@ -291,33 +291,35 @@ class Body:
         The name is empty if a call passes attributes of the object, but not the object itself.
         """
         function = call.func
-        if isinstance(function, cst.Attribute) and isinstance(function.value, cst.Name):
-            if function.value.value == self.own:
-                method = classes.find_method(self.ev, self.bases.classes, function.attr.value)
-                if method is not None:
-                    yield method, classes.receiver_name(method.scope)
-                return
-        if isinstance(function, cst.Attribute) and isinstance(function.value, cst.Call):
-            name = function.value.func
-            if isinstance(name, cst.Name) and name.value == "super":
-                for value in self.ev.values(function, self.ev.frame_of(self.scope)):
-                    if isinstance(value, Method):
-                        yield value.function, classes.receiver_name(value.function.scope)
-                return
-        # A module function matters if it gets the object itself: `load_image(self, index)`.
-        for arg in call.args:
-            if isinstance(arg.value, cst.Name) and arg.value.value == self.own:
-                for value in self.ev.values(function, self.ev.frame_of(self.scope)):
-                    if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
-                        position = [each.value for each in call.args].index(arg.value)
-                        params = parameters(value.node)
-                        if arg.keyword is None and position < len(params):
-                            yield value, params[position].name.value
-                return
-        if gives_attributes and any(self._dependence.at(arg.value) is not IndexDep.NONE for arg in call.args):
+        owner = function.value if isinstance(function, cst.Attribute) else None
+        if isinstance(function, cst.Attribute) and self._is_own(owner):
+            method = classes.find_method(self.ev, self.bases.classes, function.attr.value)
+            if method is not None:
+                yield method, classes.receiver_name(method.scope)
+            return
+        if isinstance(owner, cst.Call) and dotted(owner.func) == "super":
             for value in self.ev.values(function, self.ev.frame_of(self.scope)):
-                if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
-                    yield value, ""
+                if isinstance(value, Method):
+                    yield value.function, classes.receiver_name(value.function.scope)
+            return
+        # A module function matters if it gets the object itself: `load_image(self, index)`.
+        place = next((place for place, arg in enumerate(call.args) if self._is_own(arg.value)), None)
+        if place is None:
+            if gives_attributes and any(self._dependence.at(arg.value) is not IndexDep.NONE for arg in call.args):
+                yield from ((each, "") for each in self._functions(function))
+            return
+        for each in self._functions(function):
+            params = parameters(each.node)
+            if call.args[place].keyword is None and place < len(params):
+                yield each, params[place].name.value
+
+    def _is_own(self, node: cst.BaseExpression | None) -> bool:
+        return isinstance(node, cst.Name) and node.value == self.own
+
+    def _functions(self, called: cst.BaseExpression) -> Iterator[Function]:
+        for value in self.ev.values(called, self.ev.frame_of(self.scope)):
+            if isinstance(value, Function) and isinstance(value.node, cst.FunctionDef):
+                yield value
 
     def _result_of_method(self, call: cst.Call, path: tuple[int, ...]) -> IndexDep:
         """The dependence of the result of a method of the object: `return self.names[index]` gives a key.

@@ -138,6 +138,16 @@ class _CallGraph:
         for name in FUNCTION_ARGUMENTS:
             for loader, _, value in assigned_later(self.ev, module, name):
                 self._callbacks(loader, name, (value,))
+        self._imported_datasets(module)
+        calls = 0
+        for each in self.found:  # grows during the iteration
+            calls += self._follow(each)
+            if calls > WORKER_CALLS:
+                break
+        return self.found
+
+    def _imported_datasets(self, module: ModuleFacts) -> None:
+        """Adds what workers run of the Datasets of other modules whose objects a module makes."""
         for call in module.all_calls():
             name = last_name(call.func)
             if name[:1].isupper() and self.ev.project.may_be_dataset(module, name):
@@ -146,12 +156,6 @@ class _CallGraph:
                     if isinstance(callee, Class) and callee.scope.module is not module:
                         if self.known.is_dataset(callee):
                             self._dataset(CallResult(callee, call, frame))
-        calls = 0
-        for each in self.found:  # grows during the iteration
-            calls += self._follow(each)
-            if calls > WORKER_CALLS:
-                break
-        return self.found
 
     def _callbacks(self, loader: Loader, name: str, values: Values) -> None:
         """Adds the functions that the workers of a loader call because of one of its arguments."""

@@ -300,20 +300,7 @@ def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
     """What a key gives in a dict value before anything is stored into it."""
     node, frame = value.node, value.frame
     if isinstance(node, cst.Dict):
-        by_key = literal_keys(node, frame.scope.module.tree)
-        if by_key is not None:
-            return ev.values(by_key[key], frame) if key in by_key else (ABSENT,)
-        found: Values = (ABSENT,)
-        for element in node.elements:
-            if isinstance(element, cst.StarredDictElement):
-                found = over(lookup(ev, element.value, key, frame), found)
-            elif isinstance(element, cst.DictElement):
-                known = constant(ev.values(element.key, frame))
-                if known is None:
-                    found = merge(found, NOTHING_KNOWN)
-                elif known.value == key:
-                    found = ev.values(element.value, frame)
-        return found
+        return _in_display(ev, node, key, frame)
     if isinstance(node, cst.Param):  # **kwargs of a function whose call is known
         return _in_rest(ev, node, key, frame)
     if isinstance(node, cst.Call) and last_name(node.func) in ("asdict", "vars"):
@@ -332,6 +319,23 @@ def _as_made(ev: Evaluator, value: Mapping, key: object) -> Values:
     if isinstance(node, cst.DictComp):
         return _in_comprehension(ev, node, key, frame)
     return NOTHING_KNOWN
+
+
+def _in_display(ev: Evaluator, node: cst.Dict, key: object, frame: Frame) -> Values:
+    by_key = literal_keys(node, frame.scope.module.tree)
+    if by_key is not None:
+        return ev.values(by_key[key], frame) if key in by_key else (ABSENT,)
+    found: Values = (ABSENT,)
+    for element in node.elements:
+        if isinstance(element, cst.StarredDictElement):
+            found = over(lookup(ev, element.value, key, frame), found)
+        elif isinstance(element, cst.DictElement):
+            known = constant(ev.values(element.key, frame))
+            if known is None:
+                found = merge(found, NOTHING_KNOWN)
+            elif known.value == key:
+                found = ev.values(element.value, frame)
+    return found
 
 
 def _in_comprehension(ev: Evaluator, node: cst.DictComp, key: object, frame: Frame) -> Values:

@@ -268,31 +268,37 @@ def item(ev: Evaluator, value: Value, index: object) -> Values:
         return NOTHING_KNOWN
     if isinstance(value, Const):
         return (Opaque("str"),) if isinstance(value.value, str) else NOTHING_KNOWN
-    if isinstance(value, CallResult) and value.library == _SPLIT:
+    if isinstance(value, CallResult) and value.library:
+        held = _item_of_library(ev, value, index)
+    else:
+        held = records.element_at(ev, value, index)
+    return part(ItemOf(value, None if index is ABSENT else index)) if held is None else held
+
+
+def _item_of_library(ev: Evaluator, value: CallResult, index: object) -> Values | None:
+    """What stands under an index in an object of a library; None where it is just a part of it."""
+    name = value.library
+    if name == _SPLIT:
         return (CallResult(Library(_SUBSET), value.call, value.frame),)
-    if isinstance(value, CallResult) and value.library == _HALVES and isinstance(index, int):
+    if name == _HALVES and isinstance(index, int):
         return _half(ev, value, index)
-    if isinstance(value, CallResult) and _turns_table(value):
+    if _turns_table(value):
         return ev.element(value)
-    if isinstance(value, CallResult) and value.library.endswith(".parse_known_args") and index == 0:
+    if name.endswith(".parse_known_args") and index == 0:
         return (value,)  # the options; the rest of the command line comes after them
-    if isinstance(value, CallResult) and value.library in ("h5py.File", "h5py.Group") and isinstance(index, str):
-        return (
-            CallResult(Library("h5py.Dataset"), value.call, value.frame),
-        )  # or a group: it lives on the file's handle
-    if isinstance(value, CallResult) and value.library in SEVERAL_SPLITS and isinstance(index, str):
+    if name in ("h5py.File", "h5py.Group") and isinstance(index, str):  # or a group: it lives on the file's handle
+        return (CallResult(Library("h5py.Dataset"), value.call, value.frame),)
+    if name in SEVERAL_SPLITS and isinstance(index, str):
         split = keyword_of(value.call, "split") if value.call is not None else None
         return (value,) if split is None else NOTHING_KNOWN  # a split, or a column
     held = records.element_at(ev, value, index)
     if held is not None:
         return held
-    if isinstance(value, CallResult) and value.library.startswith("pandas.") and isinstance(index, str):
+    if name.startswith("pandas.") and isinstance(index, str):
         return (CallResult(Library("pandas.Series"), value.call, value.frame),)  # a column
-    if isinstance(value, CallResult) and value.library and value.library not in LOADERS:
-        is_parsed = row(value.library).gives == "json" and index is ABSENT
-        if not is_parsed and not (row(value.library).gives in _OF_FILES and isinstance(index, str)):
-            return NOTHING_KNOWN
-    return part(ItemOf(value, None if index is ABSENT else index))
+    is_parsed = row(name).gives == "json" and index is ABSENT
+    is_whole = name in LOADERS or is_parsed or (row(name).gives in _OF_FILES and isinstance(index, str))
+    return None if is_whole else NOTHING_KNOWN
 
 
 # Files of records. A YAML file holds settings, and a setting may be anything.

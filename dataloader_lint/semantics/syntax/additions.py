@@ -68,28 +68,35 @@ def additions(scope: Scope) -> Iterator[Addition]:
                     if key is not None:
                         yield Addition(assign, target.value, key, written_part(assign.value, path) or assign.value)
     for call in scope.own(cst.Call):
-        if isinstance(call.func, cst.Name) and call.func.value == "setattr" and len(call.args) == 3:
-            given, key, value = (arg.value for arg in call.args)
-            yield Addition(call, given, key, value, are_attributes=True)
-        elif _is_update(call):
-            for element in call.args[0].value.elements:  # type: ignore[attr-defined]
-                if isinstance(element, cst.DictElement):
-                    yield Addition(call, call.func.value, element.key, element.value)  # type: ignore[attr-defined]
-        elif isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS and call.args:
-            yield by_method(call, call.func)
-        elif isinstance(call.func, cst.Name) and call.args:
-            for method in _bound_methods(call.func, scope):
-                yield by_method(call, method)
+        yield from _by_call(call, scope)
     for augmented in scope.own(cst.AugAssign):
-        if isinstance(augmented.operator, cst.AddAssign) and isinstance(augmented.value, cst.List | cst.ListComp):
-            yield Addition(augmented, augmented.target, None, augmented.value)
+        value = augmented.value
+        if isinstance(augmented.operator, cst.AddAssign) and isinstance(value, cst.List | cst.ListComp):
+            yield Addition(augmented, augmented.target, None, value)
         elif isinstance(augmented.operator, cst.BitOrAssign):  # `self.seen |= {index}`, `self.cache |= {index: image}`
-            value = augmented.value
-            for pair in value.elements if isinstance(value, cst.Dict) else ():
-                if isinstance(pair, cst.DictElement):
-                    yield Addition(augmented, augmented.target, pair.key, pair.value)
+            yield from _of_pairs(augmented, augmented.target, value)
             for member in value.elements if isinstance(value, cst.Set) else ():
                 yield Addition(augmented, augmented.target, member.value, member.value)
+
+
+def _by_call(call: cst.Call, scope: Scope) -> Iterator[Addition]:
+    if isinstance(call.func, cst.Name) and call.func.value == "setattr" and len(call.args) == 3:
+        given, key, value = (arg.value for arg in call.args)
+        yield Addition(call, given, key, value, are_attributes=True)
+    elif isinstance(call.func, cst.Attribute) and call.args:
+        if call.func.attr.value == "update" and len(call.args) == 1 and isinstance(call.args[0].value, cst.Dict):
+            yield from _of_pairs(call, call.func.value, call.args[0].value)  # `self.cache.update({index: image})`
+        elif call.func.attr.value in ADDING_METHODS:
+            yield by_method(call, call.func)
+    elif isinstance(call.func, cst.Name) and call.args:
+        for method in _bound_methods(call.func, scope):
+            yield by_method(call, method)
+
+
+def _of_pairs(statement: Node, target: cst.BaseExpression, added: cst.BaseExpression) -> Iterator[Addition]:
+    for pair in added.elements if isinstance(added, cst.Dict) else ():
+        if isinstance(pair, cst.DictElement):
+            yield Addition(statement, target, pair.key, pair.value)
 
 
 def adding_assignments(scope: Scope) -> Iterator[cst.AugAssign]:
@@ -97,12 +104,6 @@ def adding_assignments(scope: Scope) -> Iterator[cst.AugAssign]:
     for augmented in scope.own(cst.AugAssign):
         if isinstance(augmented.operator, cst.AddAssign | cst.BitOrAssign):
             yield augmented
-
-
-def _is_update(call: cst.Call) -> bool:
-    """`self.cache.update({index: image})`."""
-    is_method = isinstance(call.func, cst.Attribute) and call.func.attr.value == "update"
-    return is_method and len(call.args) == 1 and isinstance(call.args[0].value, cst.Dict)
 
 
 def by_method(call: cst.Call, method: cst.Attribute) -> Addition:

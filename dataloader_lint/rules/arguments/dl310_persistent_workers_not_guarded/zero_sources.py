@@ -94,13 +94,15 @@ class _Search:
                 return self.of(node.right, frame, names, depth + 1)
             last = self.ev.values(node.right, frame)
             return self.of(node.left, frame, names, depth + 1) if _is_zero(last) else None
-        if isinstance(node, cst.BinaryOperation):
-            if is_zero_on_small_machines(self.ev, node, frame):
-                return Zero(f"`{_shown(node, frame)}`", names)
-            if isinstance(node.operator, cst.Multiply):
-                return self.first([node.left, node.right], frame, names, depth)
-            if isinstance(node.operator, cst.Divide | cst.FloorDivide | cst.Modulo):
-                return self.of(node.left, frame, names, depth + 1)
+        return self.arithmetic(node, frame, names, depth) if isinstance(node, cst.BinaryOperation) else None
+
+    def arithmetic(self, node: cst.BinaryOperation, frame: Frame, names: frozenset[str], depth: int) -> Zero | None:
+        if is_zero_on_small_machines(self.ev, node, frame):
+            return Zero(f"`{_shown(node, frame)}`", names)
+        if isinstance(node.operator, cst.Multiply):
+            return self.first([node.left, node.right], frame, names, depth)
+        if isinstance(node.operator, cst.Divide | cst.FloorDivide | cst.Modulo):
+            return self.of(node.left, frame, names, depth + 1)
         return None
 
     def is_decided_by_default(self, node: cst.BaseExpression, frame: Frame) -> bool:

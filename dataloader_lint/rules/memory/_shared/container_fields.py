@@ -95,20 +95,15 @@ def _containers(dataset: StoringDataset, name: str, bindings: list[AttributeBind
         if is_non_container(dataset, binding, values):
             continue
         for value in values:
-            size = Size.ARRAY if _is_of_array(dataset, binding) else size_of(ev, value)
-            if is_loaded_dict(dataset, name, value):
-                size = Size.DICT
-            if size is Size.SLOTS and (_is_added_to(ev, values) or _is_other_arm(ev, binding, values)):
+            kind = container_kind(value) or kind_of_object(ev, value)
+            size = _size_seen(dataset, name, binding, value, values, kind, bool(growth))
+            if size is None:
                 continue
             records = records_added(dataset, name, binding) if size is Size.SLOTS else ()
             if records:
                 size = Size.LIST
-            kind = container_kind(value) or kind_of_object(ev, value)
             if kind is not None:
                 first.setdefault(kind, binding)
-            if size in (Size.SMALL, Size.OTHER) and kind is not None:
-                if growth or _grows(dataset, name, binding, value, kind):
-                    size = kind
             if size in (Size.LIST, Size.DICT):
                 showing.setdefault(size, []).append(binding)
             if size in (Size.LIST, Size.DICT) and size not in shown and not is_excluded_by_guard(binding, size):
@@ -119,19 +114,46 @@ def _containers(dataset: StoringDataset, name: str, bindings: list[AttributeBind
                 replacing.append(binding)
                 shown = {each: found for each, found in shown.items() if not _takes_place(dataset, binding, found)}
                 first = {each: found for each, found in first.items() if not replaces(ev, binding, found)}
-    found = [  # the bindings of a class come before those of its bases
-        each
-        for each in shown.values()
-        if not any(one.method is not each.binding.method and replaces(ev, one, each.binding) for one in replacing)
-    ]
+    # Emptied: construction has made something better of what was in it.
+    if is_called(dataset, name, ("clear",)):
+        return []
+    found = _not_replaced(ev, shown, replacing)
     if len(found) > 1 and found[0].binding is found[1].binding:
         found = found[:1]  # one binding, of which no more is known
     elif len(found) > 1:
         found = [each for each in found if not _has_become_another(each.size, showing)]
-    # Emptied: construction has made something better of what was in it.
-    if is_called(dataset, name, ("clear",)):
-        return []
     return [_as_it_stays(dataset, each, bindings) for each in found]
+
+
+def _size_seen(
+    dataset: StoringDataset,
+    name: str,
+    binding: AttributeBinding,
+    value: Value,
+    values: Values,
+    kind: Size | None,
+    is_grown: bool,
+) -> Size | None:
+    """The size class of one of the values of a binding; None for places that get something else as well."""
+    ev = dataset.ev
+    size = Size.ARRAY if _is_of_array(dataset, binding) else size_of(ev, value)
+    if is_loaded_dict(dataset, name, value):
+        size = Size.DICT
+    if size is Size.SLOTS and (_is_added_to(ev, values) or _is_other_arm(ev, binding, values)):
+        return None
+    if size in (Size.SMALL, Size.OTHER) and kind is not None:
+        if is_grown or _grows(dataset, name, binding, value, kind):
+            return kind
+    return size
+
+
+def _not_replaced(ev: Evaluator, shown: dict[Size, Container], replacing: list[AttributeBinding]) -> list[Container]:
+    """The containers that no binding in another method replaces: those of a class come before those of its bases."""
+    return [
+        each
+        for each in shown.values()
+        if not any(one.method is not each.binding.method and replaces(ev, one, each.binding) for one in replacing)
+    ]
 
 
 def _has_become_another(size: Size, showing: dict[Size, list[AttributeBinding]]) -> bool:

@@ -155,13 +155,7 @@ def shared_generators(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Share
             if klass is not None:
                 key = id(klass.scope)
                 if key not in is_skipped:
-                    loaders = reach.loaders_of(klass)
-                    if not is_test(klass.scope.module):  # the number of workers in tests is no evidence for training
-                        loaders = [loader for loader in loaders if not is_test(loader.frame.scope.module)]
-                    if loaders:
-                        is_skipped[key] = never_started(loaders)
-                    else:
-                        is_skipped[key] = trainer_has_no_workers(reach.ev, klass)
+                    is_skipped[key] = _has_no_workers(reach, klass)
                 if is_skipped[key] or not _is_held_by_one(reach, klass, function, owner, origin.call):
                     continue
                 if kind != "torch.Generator" and not call.args and tree.scope_of(call) is module.root:
@@ -171,6 +165,14 @@ def shared_generators(reach: DatasetFlow, module: ModuleFacts) -> Iterator[Share
                 continue
             del remaining[id(call)]
             yield SharedGenerator(call, dotted(owner), kind, function)
+
+
+def _has_no_workers(reach: DatasetFlow, klass: Class) -> bool:
+    """True if no loader that gets objects of a class starts workers, as far as one is known."""
+    loaders = reach.loaders_of(klass)
+    if not is_test(klass.scope.module):  # the number of workers in tests is no evidence for training
+        loaders = [loader for loader in loaders if not is_test(loader.frame.scope.module)]
+    return never_started(loaders) if loaders else trainer_has_no_workers(reach.ev, klass)
 
 
 def _are_spawned(loaders: list[Loader]) -> bool:
