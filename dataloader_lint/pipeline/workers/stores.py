@@ -30,6 +30,10 @@ def stores(step: Step) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[in
     for store in indirect_stores(scope, own):
         if store.name != ANY_NAME:
             yield store.name, store.node, store.value, ()
+    yield from _other_stores(scope, own)
+
+
+def _other_stores(scope: Scope, own: str) -> Iterator[tuple[str, Node, cst.BaseExpression, tuple[int, ...]]]:
     for annotated in scope.own(cst.AnnAssign):
         if annotated.value is not None and (name := _attribute_of(annotated.target, own)):
             yield name, annotated, annotated.value, ()
