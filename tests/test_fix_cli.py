@@ -233,8 +233,9 @@ def test_a_link_is_followed() -> None:
 def test_findings_of_all_modules_are_seen_after_a_fix() -> None:
     """A file that was fixed is read again for the files that import it."""
     Path("pyproject.toml").write_text("")
-    Path("a.py").write_text(SAFE + "\nkeep = lambda rows: rows\nDataLoader(data, num_workers=2, collate_fn=keep)\n")
-    Path("b.py").write_text(IMPORTS + "from a import keep\n\nDataLoader(range(3), num_workers=2, collate_fn=keep)\n")
+    make = "\n\ndef make():\n    return DataLoader(range(3), num_workers=2, collate_fn=keep)\n"
+    Path("a.py").write_text(SAFE + "\nkeep = lambda rows: rows\n" + make)
+    Path("b.py").write_text(IMPORTS + "from a import keep\n" + make)
     assert run("--fix", ".")[0] == 0
     assert run(".")[0] == 0
 

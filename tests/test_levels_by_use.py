@@ -77,7 +77,7 @@ def test_threads_of_workers_that_nobody_starts_are_a_note(workers: str, level: L
 def test_calls_without_threads_and_workers_claim_neither(tmp_path: Path) -> None:
     source = IMAGES.format(call="imread(self.paths[index])", workers="")
     (found,) = lint_source(source, tmp_path / "a.py", Settings(select=("DL501",)))
-    assert "not in workers yet: it may start no threads itself, other cv2 calls do" in found.problem
+    assert "not in workers yet: it may start no threads, other cv2 calls do" in found.problem
 
 
 def test_a_file_without_workers_is_not_where_others_set_their_limit(tmp_path: Path) -> None:

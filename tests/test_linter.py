@@ -191,7 +191,7 @@ def test_the_cv2_call_that_starts_threads_is_named(tmp_path: Path) -> None:
         "loader = DataLoader(Photos(), num_workers=2)\n"
     )
     (only,) = (one for one in lint_source(source.format("image"), str(tmp_path / "a.py")) if one.code == "DL501")
-    assert only.level is Level.NOTE and "it may start no threads itself, other cv2 calls do" in only.problem
+    assert only.level is Level.NOTE and "it may start no threads, other cv2 calls do" in only.problem
     both = lint_source(source.format("cv2.cvtColor(image, 4)"), str(tmp_path / "a.py"))
     assert ["cv2.cvtColor" in one.problem for one in both if one.code == "DL501"] == [True]
     helper = "\n\ndef shrink(image):\n    return cv2.resize(image, (640, 480))\n"

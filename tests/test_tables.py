@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tables import rows_of
+from question_tables import rows_of
 
 TABLE = """# A question
 

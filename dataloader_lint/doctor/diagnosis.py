@@ -64,10 +64,13 @@ def diagnose(
         if len(report.loaders) > 1:
             one.symptoms = [dataclasses.replace(each, loader=one.name) for each in one.symptoms]
     settled = {id(found) for each in report.all_symptoms for found in each.findings}
+    everywhere = [each for one in report.loaders for each in one.attributes]
     for one in report.loaders:
         filled = {name for each in one.symptoms if "DL104" in each.codes for name in each.names}
         cleared = [
-            each for each in _cleared(one, findings) if (attribute_named(each.finding) or ("", ""))[1] not in filled
+            each
+            for each in _cleared(one, findings, everywhere)
+            if (attribute_named(each.finding) or ("", ""))[1] not in filled
         ]
         one.cleared = [each for each in cleared if id(each.finding) not in settled]
         settled |= {id(each.finding) for each in one.cleared}
@@ -165,14 +168,14 @@ def _workers(record: LoaderRecord) -> list[Worker]:
     return sorted(found, key=lambda one: (one.round, one.number))
 
 
-def _cleared(one: LoaderReport, findings: Sequence[Diagnostic]) -> list[Cleared]:
-    """Findings about storage whose attribute was measured and is small, and about time that is not lost."""
+def _cleared(one: LoaderReport, findings: Sequence[Diagnostic], everywhere: Sequence[Attribute]) -> list[Cleared]:
+    """Findings about storage whose attribute is small `everywhere` it was measured, and about time that is not lost."""
     found = []
     for finding in findings:
         named = attribute_named(finding) if finding.code in STORAGE else None
         if named is not None:
             sizes = [each for each in one.attributes if (each.owner, each.name) == named]
-            if sizes and max(each.size for each in sizes) < _CHEAP:
+            if sizes and max(each.size for each in everywhere if (each.owner, each.name) == named) < _CHEAP:
                 largest = max(sizes, key=lambda each: each.size)
                 count = f"{words.number(largest.elements)} elements, " if largest.elements is not None else ""
                 found.append(Cleared(finding, f"{count}{words.size(largest.size)}"))

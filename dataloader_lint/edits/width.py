@@ -19,7 +19,7 @@ from dataloader_lint.source.decoding import split_lines
 # What PEP 8 gives a line, a file of shorter ones has room up to there; longer ones than the other are no model.
 _SHORTEST_LIMIT, _LONGEST_LIMIT = 79, 120
 _NO_JOIN = re.compile(r"""\\|\"{3}|'{3}|,\s*[)\]}]""")  # a comma before a bracket asks for lines of their own
-_LINE_BREAK = re.compile(r"[ \t]*(?:\r\n|\r|\n)[ \t]*")
+_LINE_BREAK = re.compile(r"[ \t]{0,20}(?:\r\n|\r|\n)[ \t]*")
 
 
 def pass_flag(editor: Editor, call: cst.Call, flag: str) -> tuple[Edit, ...]:

@@ -187,7 +187,7 @@ with rasterio.open("rows.tif", "w", driver="GTiff", width=4, height=4, count=1, 
 handle = rasterio.open("rows.tif")
 """,
     "tables": """
-import tables
+import question_tables
 
 tables.open_file("rows.h5", "w").close()
 handle = tables.open_file("rows.h5")

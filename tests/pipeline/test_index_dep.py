@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataloader_lint import Settings, lint_source
 from dataloader_lint.pipeline.datasets.function_index import IndexInFunction
 from dataloader_lint.pipeline.datasets.index_dep import IndexDep
-from tables import Row, each_row
+from question_tables import Row, each_row
 
 
 @each_row(__file__, "index.md")

@@ -6,8 +6,8 @@ import re
 
 from dataloader_lint.pipeline.loaders.worker_processes import may_pickle, never_pickled, never_started
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
+from question_tables import Row, each_row
 from semantics.test_values import shown
-from tables import Row, each_row
 
 _STARTS = {True: "some", False: "none", None: "unknown"}
 

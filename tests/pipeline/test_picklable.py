@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataloader_lint.pipeline.loaders.picklable import is_unpicklable
-from tables import Row, each_row
+from question_tables import Row, each_row
 
 
 @each_row(__file__, "picklable.md")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from dataloader_lint.pipeline.epoch_loops import epoch_loops
-from tables import Row, each_row
+from question_tables import Row, each_row
 
 
 @each_row(__file__, "dataset_classes.md")

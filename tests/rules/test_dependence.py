@@ -7,7 +7,7 @@ import libcst as cst
 from asking import file_of
 from dataloader_lint.rules.samples._shared.dependence import Dep, Dependence
 from dataloader_lint.semantics.syntax.names import Kind, bindings_of
-from tables import Row, each_row
+from question_tables import Row, each_row
 
 
 @each_row(__file__, "dependence.md")

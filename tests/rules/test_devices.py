@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataloader_lint.rules.transfers._shared.possible_devices import possible_devices
-from tables import Row, each_row
+from question_tables import Row, each_row
 
 
 @each_row(__file__, "devices.md")

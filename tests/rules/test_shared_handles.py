@@ -32,7 +32,7 @@ PROGRAM = """
 """
 ONE = "DataLoader(rows, num_workers=1)"
 TABLE = [
-    ('open(path, "rb")', ONE, False),
+    ('open(path, "rb")', ONE, True),
     ("zipfile.ZipFile(path)", ONE, False),
     ("tarfile.open(path)", ONE, False),
     ("gzip.open(path)", ONE, True),

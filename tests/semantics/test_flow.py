@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataloader_lint.semantics.control.reachability import is_reached
 from dataloader_lint.semantics.heap.repetition import runs_often
-from tables import Row, each_row
+from question_tables import Row, each_row
 
 
 @each_row(__file__, "reached.md")

@@ -6,7 +6,7 @@ import libcst as cst
 
 from dataloader_lint.semantics.syntax.layout import code
 from dataloader_lint.semantics.syntax.origins import ingredients, only_value, origins
-from tables import Row, each_row
+from question_tables import Row, each_row
 
 
 def _listed(node: cst.BaseExpression) -> tuple[cst.BaseExpression, ...]:

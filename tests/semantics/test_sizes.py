@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataloader_lint.semantics.values.size_classes import size_of
-from tables import Row, each_row
+from question_tables import Row, each_row
 
 
 @each_row(__file__, "sizes.md")

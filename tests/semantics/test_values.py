@@ -16,7 +16,7 @@ from dataloader_lint.semantics.values.values import (
     Value,
     Values,
 )
-from tables import Row, each_row
+from question_tables import Row, each_row
 
 
 def shown(values: Values) -> str:

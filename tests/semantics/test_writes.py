@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataloader_lint.semantics.heap.writes import Place, places_from, writes_at
 from dataloader_lint.semantics.syntax.layout import code
-from tables import Row, each_row
+from question_tables import Row, each_row
 
 
 @each_row(__file__, "writes.md")

@@ -44,10 +44,19 @@ def _other_stores(scope: Scope, own: str) -> Iterator[tuple[str, Node, cst.BaseE
         if isinstance(call.func, cst.Attribute) and call.func.attr.value in ADDING_METHODS and call.args:
             if name := _attribute_of(call.func.value, own):
                 yield name, call, call.args[-1].value, ()
-    if isinstance(scope.node, cst.FunctionDef) and classes.is_cached_property(scope.node):
+    if isinstance(scope.node, cst.FunctionDef) and classes.is_cached_property(scope.node) and not _is_reset(scope):
         for returned in scope.own(cst.Return):
             if returned.value is not None:
                 yield scope.node.name.value, returned, returned.value, ()
+
+
+def _is_reset(scope: Scope) -> bool:
+    """True if the class of a cached property has its name as a text: `self.__dict__.pop("file", None)`."""
+    home = classes.class_of(scope)
+    assert isinstance(scope.node, cst.FunctionDef)
+    name = scope.node.name.value
+    texts = scope.module.tree.find(home.node, cst.SimpleString) if home is not None else ()
+    return any(each.raw_value == name for each in texts)
 
 
 def _store_of_part(

@@ -141,9 +141,7 @@ def check(call: WorkerCall, file: File) -> Iterator[Finding]:
     if not has_workers:
         called = f"`{function.label}` calls `{call.name}`{entry}, not in workers yet"
         advice = "with workers, call `cv2.setNumThreads(0)` in them"
-    does = (
-        "each may run a thread per CPU" if call.starts_threads else "it may start no threads itself, other cv2 calls do"
-    )
+    does = "each may run a thread per CPU" if call.starts_threads else "it may start no threads, other cv2 calls do"
     problem = f"{called}: {does}"
     if call.starts_threads and has_workers:
         home, others = opencv(file).home(file.module)

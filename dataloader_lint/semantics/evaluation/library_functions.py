@@ -21,7 +21,6 @@ from dataloader_lint.semantics.values import options
 from dataloader_lint.semantics.values.known_values import extreme, is_positive
 from dataloader_lint.semantics.values.values import (
     NOTHING_KNOWN,
-    AttributeOf,
     CallResult,
     Class,
     Const,
@@ -34,7 +33,6 @@ from dataloader_lint.semantics.values.values import (
     Opaque,
     Partial,
     Sequence,
-    Unknown,
     Value,
     Values,
     constant,
@@ -191,8 +189,7 @@ def _getattr(ev: Evaluator, _name: str, call: cst.Call, frame: Frame) -> Values 
     if name is None or not isinstance(name.value, str):
         return NOTHING_KNOWN
     found = merge(*(ev.attribute(value, name.value) for value in ev.values(call.args[0].value, frame)))
-    is_known = bool(found) and not any(isinstance(each, Unknown | AttributeOf) for each in found)
-    return found if is_known or len(call.args) < 3 else merge(found, ev.values(call.args[2].value, frame))
+    return found if len(call.args) < 3 else merge(found, ev.values(call.args[2].value, frame))
 
 
 def _isinstance(ev: Evaluator, _name: str, call: cst.Call, frame: Frame) -> Values | None:

@@ -26,12 +26,19 @@ def _before(package: str, major: int) -> re.Pattern[str]:
 
 
 # numpy>=2.0, numpy==2.1.*, numpy = "^2"
-NEW_NUMPY = re.compile(r"""\bnumpy(?![\w-])[ \t"'=]{0,50}(?:>=?|={1,3}|~=|\^)[ \t"']{0,50}[2-9]\b""", re.IGNORECASE)
+NEW_NUMPY, NEW_TORCH = (
+    re.compile(rf"""\b{package}(?![\w-])[ \t"'=]{{0,50}}(?:>=?|={{1,3}}|~=|\^)[ \t"']{{0,50}}[2-9]\b""", re.IGNORECASE)
+    for package in ("numpy", "(?:py)?torch")
+)
 OLD_PANDAS = _before("pandas", 3)
 TORCH_BEFORE_0_4 = re.compile(r"""\b(?:py)?torch[ \t]{0,50}(?:={1,3}|~=|<=?)[ \t]{0,50}0\.[0-3]\b""", re.IGNORECASE)
 OLD_TORCH = _before("(?:py)?torch", 2)
 
 
+# A `#` in the middle of a word is part of an address.
+_COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))\#[^\n]*")
+
+
 def demands(text: str, versions: re.Pattern[str]) -> bool:
     """True if a text of requirements, such as that of a pyproject.toml, demands one of the versions above."""
-    return versions.search(text, 0, REQUIREMENTS_LENGTH) is not None
+    return versions.search(_COMMENT.sub("", text[:REQUIREMENTS_LENGTH])) is not None

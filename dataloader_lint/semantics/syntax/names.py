@@ -76,8 +76,8 @@ def _collect(scope: Scope) -> dict[str, list[Binding]]:
             Binding(param.name.value, Kind.PARAMETER, param, scope, param.default) for param in parameters(node)
         )
     found.extend(binding for binding in _statements(scope) if binding.name not in elsewhere)
-    if scope.inner and (scope.parent is None or scope.is_function):
-        found.extend(_bound_from_inside(scope, cst.Global if scope.parent is None else cst.Nonlocal))
+    if scope.parent is None:
+        found.extend(_bound_by_global_statements(scope))
     tree = scope.module.tree
     # A parameter comes first whatever its place; the rest in the order of the document.
     found.sort(key=lambda binding: (binding.kind is not Kind.PARAMETER, tree.order(binding.node)))
@@ -261,12 +261,12 @@ _BINDING: dict[type[Node], Callable[[Any, Scope], Iterable[Binding]]] = {
 }
 
 
-def _bound_from_inside(outer: Scope, kind: type[cst.Global | cst.Nonlocal]) -> Iterable[Binding]:
-    """What functions bind in a scope around them: at module level through `global`, in a function by `nonlocal`."""
-    for scope in outer.descend():
-        if scope is outer or not scope.own(kind):
+def _bound_by_global_statements(root: Scope) -> Iterable[Binding]:
+    """What functions bind at module level through `global`."""
+    for scope in root.descend():
+        if scope is root or not scope.own(cst.Global):
             continue
-        names = {item.name.value for statement in scope.own(kind) for item in statement.names}
+        names = {item.name.value for statement in scope.own(cst.Global) for item in statement.names}
         for binding in _statements(scope):
             if binding.name in names:
                 yield binding
@@ -330,10 +330,6 @@ def _look_up(name: cst.Name, tree: Tree) -> list[Binding]:
                 if not inside:
                     return candidates
                 reached = reaching(name, candidates, tree, keep=True)
-                if any(each.scope is not scope for each in candidates):
-                    # By `global` or `nonlocal`: in a function that may have been called before.
-                    passed = set(map(id, reached))
-                    reached = [each for each in candidates if id(each) in passed or each.scope is not scope]
                 # A class body falls back to the outer scope; elsewhere a name bound only later stays itself.
                 if reached or not is_class:
                     return reached

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataloader_lint.pipeline.loaders import argument_sites
 from dataloader_lint.rules.arguments._shared.zero_guards import is_kept_away, name_of
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
-from dataloader_lint.semantics.project.required_versions import OLD_TORCH, demands
+from dataloader_lint.semantics.project.required_versions import NEW_TORCH, OLD_TORCH, demands
 from dataloader_lint.semantics.syntax.names import dotted
 from dataloader_lint.semantics.syntax.outermost import outermost_definition
 from dataloader_lint.semantics.syntax.tree import function_scope
@@ -34,8 +34,9 @@ def is_default_prefetch(loader: Loader) -> bool:
 
 def prefetch_without_workers(loader: Loader) -> str:
     """What `prefetch_factor` has to be without workers: None, or the default of 2, as torch before 2.0 refuses None."""
-    texts = loader.ev.project.requirements(loader.frame.scope.module.path)
-    return "2" if any(demands(text, OLD_TORCH) for text in texts) else "None"
+    texts = list(loader.ev.project.requirements(loader.frame.scope.module.path))
+    is_old = any(demands(text, OLD_TORCH) for text in texts) and not any(demands(text, NEW_TORCH) for text in texts)
+    return "2" if is_old else "None"
 
 
 def is_prevented(loader: Loader, names: frozenset[str]) -> bool:

@@ -126,7 +126,7 @@ def _is_in_body(node: Node, loop: Node, tree: Tree) -> bool:
 
 def _uses_one_of_each(loop: Node, home: Scope, tree: Tree) -> bool:
     """True if a list with one entry for each batch is put to another use than to be joined."""
-    lists = list(_lists_of_batches(loop, home, tree))
+    lists = list(_lists_of_batches(loop, home.node, tree))
     if any(not isinstance(each, cst.Name) for each in lists):
         return True
     if isinstance(loop, cst.CompFor) and not any(tree.is_inside(each, tree.statement_of(loop)) for each in lists):
@@ -139,19 +139,20 @@ def _uses_one_of_each(loop: Node, home: Scope, tree: Tree) -> bool:
 def stacks_batches(loop: Node, tree: Tree) -> bool:
     """True if an array is made of a list with one entry for each batch, which then must have one size."""
     home = tree.scope_of(loop).function or tree.root
-    lists = {dotted(each) for each in _lists_of_batches(loop, home, tree)}
+    where = loop.body if isinstance(loop, cst.For) else tree.statement_of(loop)
+    lists = {dotted(each) for each in _lists_of_batches(loop, where, tree)}
     calls = (call for call in home.within(cst.Call) if call.args and last_name(call.func) in _STACKING)
     return any(dotted(call.args[0].value) in lists for call in calls)
 
 
-def _lists_of_batches(loop: Node, home: Scope, tree: Tree) -> Iterator[cst.BaseExpression]:
-    """What the lists with one entry for each batch are called, where the function that has the loop fills them."""
-    for call in tree.find(home.node, cst.Call):
+def _lists_of_batches(loop: Node, where: Node, tree: Tree) -> Iterator[cst.BaseExpression]:
+    """What the lists with one entry for each batch are called that a part of the code, or the loop itself, fills."""
+    for call in tree.find(where, cst.Call):
         if isinstance(call.func, cst.Attribute) and call.args:
             method, is_list = call.func.attr.value, isinstance(call.args[0].value, cst.List)
             if method == "append" or (method == "extend" and is_list):
                 yield call.func.value
-    yield from (each.target for each in tree.find(home.node, cst.AugAssign) if isinstance(each.value, cst.List))
+    yield from (each.target for each in tree.find(where, cst.AugAssign) if isinstance(each.value, cst.List))
     for assign in tree.find(tree.statement_of(loop), cst.Assign) if isinstance(loop, cst.CompFor) else ():
         if assign.value is tree.parent(loop):
             yield from (each.target for each in assign.targets)

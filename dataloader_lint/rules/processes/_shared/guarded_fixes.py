@@ -8,6 +8,7 @@ from dataclasses import replace
 from dataloader_lint.diagnostics import Safety
 from dataloader_lint.edits import Editor, Repair
 from dataloader_lint.semantics.evaluation.loader_calls import Loader
+from dataloader_lint.semantics.project.imports import is_imported
 from dataloader_lint.semantics.syntax.guards import is_guarded
 
 
@@ -21,4 +22,5 @@ def _is_made_on_import(loader: Loader) -> bool:
     tree = loader.frame.scope.module.tree
     if loader.has_workers is False or loader.call not in tree or tree.scope_of(loader.call).function is not None:
         return False
-    return not is_guarded(loader.call, tree)
+    module = loader.frame.scope.module  # whoever imports it may have a guard around all that iterates
+    return not is_guarded(loader.call, tree) and not is_imported(loader.ev.project, module)

@@ -34,7 +34,7 @@ lock, videos, sound, pools), if worker code reads them and the main process open
 - on first use, if `__init__` or `__len__` of the Dataset is the first to use it
 
 **Where**: at the call that opens it. Where worker code never reads the handle, or the only loader has one worker and
-the handle is a file, a zip, `.npz` or tar archive, the message names the pickle alone.
+the handle is a zip, `.npz` or tar archive, the message names the pickle alone.
 
 ## Why is this bad?
 Forked workers share the position of an open file. Measured:
@@ -56,8 +56,8 @@ Forked workers share the position of an open file. Measured:
 - `PIL.Image.open` in a list: no read was wrong, but each image keeps a file open. With a limit of 128 open files the
   125th raised `OSError: [Errno 24] Too many open files`
 - `ThreadPoolExecutor` that was used before: forked workers hang, as the threads are not there
-- with one worker, three epochs of 200 reads: `open`, zip, `.npz` and tar archives went right; `gzip.open` returned 200
-  wrong from the second epoch on, and LMDB with its lock raised from the first
+- with one worker, three epochs of 200 reads: zip, `.npz` and tar archives went right; `gzip.open` returned 200 wrong
+  from the second epoch on, `open` one if the main process had read from it; LMDB with its lock raised from the first on
 
 [What became of each handle](evidence/handles.md) is a table of its own.
 
@@ -163,13 +163,14 @@ RULE = Rule("DL205", "handle-opened-in-init", Entity.FILE, Level.ERROR, Claim.MA
 _MIXED_UP = "forked workers share its position and mix up their reads"
 
 # What becomes of a handle that forked workers share, by the column `shared` of the tables of library calls. `offset`
-# and `archive` need two workers that read at once; with `position`, an object behind the handle keeps a state as well.
+# and `archive` need two workers that read at once: each read finds its place anew. With `position` the object keeps a
+# buffer or a state, which the worker of the next epoch gets as it was in the main process.
 FORKED = {
     "offset": _MIXED_UP,
     "position": _MIXED_UP,
     "archive": "reads in forked workers raise `BadZipFile`",
     "lock table": "reads in forked workers raise `MDB_READERS_FULL`",
-    "HDF5": "forked workers read wrong data (HDF5 before 1.12)",
+    "HDF5": "forked workers read wrong data (HDF5 < 1.12)",
     "thread": "it does not run in forked workers",
     "pool": "forked workers that use it hang",
     "descriptors": "each keeps a file open: OSError at the limit (often 1,024)",

@@ -104,6 +104,6 @@ def find(file: File) -> Iterable[UnsharedStream]:
 def check(stream: UnsharedStream, file: File) -> Iterator[Finding]:
     effect = "with workers, every item comes several times per epoch"
     if stream.workers is not None:
-        effect = f"every item comes {stream.workers} times per epoch, once per worker"
+        effect = f"every item comes {stream.workers} times per epoch" + ("" if stream.by_rank else ", once per worker")
     what = f"all of its rank's `{stream.name}`" if stream.by_rank else f"all of `{stream.name}`"
     yield Finding(stream.method, f"each worker iterates over {what}: {effect}", _ADVICE, because=stream.steps)

@@ -136,7 +136,7 @@ def _first_foreign_import(limit: LateLimit, tree: Tree) -> Node:
             continue
         names = [dotted(each.name) for each in part.names] if isinstance(part, cst.Import) else [dotted(part.module)]
         roots = {name.partition(".")[0] for name in names}
-        if "os" in roots:
+        if isinstance(part, cst.Import) and any(dotted(each.name) == "os" and not each.asname for each in part.names):
             break
         if roots.isdisjoint(sys.stdlib_module_names):
             found = part

@@ -15,7 +15,7 @@ from dataloader_lint.semantics.heap.repetition import runs_often
 from dataloader_lint.semantics.limits import REFILL_DEPTH
 from dataloader_lint.semantics.project.scripts import is_test
 from dataloader_lint.semantics.syntax.expressions import last_name
-from dataloader_lint.semantics.syntax.names import Binding, Kind, resolve
+from dataloader_lint.semantics.syntax.names import Binding, Kind, dotted, resolve
 from dataloader_lint.semantics.syntax.origins import ingredients
 from dataloader_lint.semantics.syntax.tree import COMPREHENSIONS, Node, Tree, function_scope
 from dataloader_lint.semantics.values.values import Evaluator
@@ -58,10 +58,16 @@ def is_waited_for(transfer: Transfer) -> bool:
     body = getattr(tree.parent(line), "body", ()) if line is not None else ()
     below = [each for each in body if tree.order(each) > tree.order(line)] if line is not None else []
     for each in below:
-        calls = {last_name(call.func) for call in tree.find(each, cst.Call)}
-        if calls.isdisjoint(("cuda", "to")):
-            return "synchronize" in calls
+        calls = [dotted(call.func) for call in tree.find(each, cst.Call)]
+        if calls == ["torch.cuda.synchronize"]:
+            return isinstance(each, cst.SimpleStatementLine)
+        if not isinstance(each, cst.SimpleStatementLine) or not any(_moves(name) for name in calls):
+            return False
     return False
+
+
+def _moves(callee: str) -> bool:
+    return callee.rpartition(".")[2] in ("cuda", "to")
 
 
 def _what_runs(call: cst.Call, tree: Tree) -> Node:

@@ -121,5 +121,5 @@ def fix(move: MpsMove, editor: Editor) -> Repair | None:
         arg = next(arg for arg in call.args if arg.value is flag)
         return Repair(Safety.SAFE, "Remove `non_blocking`", (remove_argument(editor, call, arg),))
     if not move.test:
-        raise RefusedError("the device has no test")
+        raise RefusedError("the device may be a text or an object")
     return Repair(Safety.SAFE, "Let copies to MPS block", (replace(editor, flag, move.test),))

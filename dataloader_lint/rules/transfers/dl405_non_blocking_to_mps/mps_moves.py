@@ -80,7 +80,8 @@ class MpsMove:
         if is_device(self.transfer.anywhere, device, self.frame):
             return f'{name}.type == "cuda"'
         values = self.transfer.anywhere.values(device, self.frame)
-        is_plain = all(isinstance(each, Const) and each.value in ("cpu", "cuda", "mps") for each in values)
+        texts = [each.value for each in values if isinstance(each, Const) and not each.default]
+        is_plain = len(texts) == len(values) and "cuda" in texts and {"cpu", "cuda", "mps"}.issuperset(map(str, texts))
         return f'{name} == "cuda"' if is_plain else ""
 
 

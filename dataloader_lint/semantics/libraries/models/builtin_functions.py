@@ -27,7 +27,7 @@ ROWS = {
     "builtins.max": Call(iterates="now", as_random_as_arguments=True),
     "builtins.min": Call(iterates="now", as_random_as_arguments=True),
     "builtins.open": Call(
-        gives="file", as_random_as_arguments=True, opens="an open file", shared="offset", streams="source"
+        gives="file", as_random_as_arguments=True, opens="an open file", shared="position", streams="source"
     ),
     "builtins.pow": Call(as_random_as_arguments=True),
     "builtins.print": Call(copies_to_cpu=True),

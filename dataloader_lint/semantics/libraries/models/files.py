@@ -10,7 +10,7 @@ ROWS = {
     "cPickle.load": Call(gives="object"),
     "cloudpickle.load": Call(gives="object"),
     "codecs.open": Call(
-        gives="file", as_random_as_arguments=True, opens="an open file", shared="offset", streams="source"
+        gives="file", as_random_as_arguments=True, opens="an open file", shared="position", streams="source"
     ),
     "compress_pickle.load": Call(gives="object"),
     "csv.DictReader": Call(wraps_handle=True, reads=("rows",), streams="source"),
@@ -23,7 +23,9 @@ ROWS = {
     ),
     "io.BufferedReader": Call(wraps_handle=True),
     "io.TextIOWrapper": Call(wraps_handle=True),
-    "io.open": Call(gives="file", as_random_as_arguments=True, opens="an open file", shared="offset", streams="source"),
+    "io.open": Call(
+        gives="file", as_random_as_arguments=True, opens="an open file", shared="position", streams="source"
+    ),
     "joblib.load": Call(gives="object", reads=("path",)),
     "json.load": Call(gives="json", reads=("file",), streams="source"),
     "json.loads": Call(gives="json", reads=("text",)),

@@ -30,5 +30,5 @@ ROWS = {
     "os.scandir": Call(gives="iterator", lists_files="folder", streams="source"),
     "os.walk": Call(gives="iterator", lists_files="folder", streams="source"),
     "pathlib.Path": Call(gives="path", as_random_as_arguments=True),
-    "pathlib.Path.open": Call(opens="an open file", shared="offset"),
+    "pathlib.Path.open": Call(opens="an open file", shared="position"),
 }
