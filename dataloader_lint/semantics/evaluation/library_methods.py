@@ -93,7 +93,7 @@ def _of_pool(ev: Evaluator, of: Value, _name: str, call: cst.Call, frame: Frame)
 
 
 def _split(ev: Evaluator, of: Value, _name: str, call: cst.Call, frame: Frame) -> Values | None:
-    if isinstance(of, Const) and isinstance(of.value, str) and len(call.args) < 2:
+    if isinstance(of, Const) and isinstance(of.value, str) and len(of.value) <= TEXT_LENGTH and len(call.args) < 2:
         separator = constant(ev.values(call.args[0].value, frame)) if call.args else NONE
         if separator is not None and (
             separator.value is None or (isinstance(separator.value, str) and separator.value)
